@@ -11,23 +11,20 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
-from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import graph
-from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.calls import SEED, is_float, mapped, tensors
 from pipeline.verify.child.duals import primal
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.point import (
     Point,
     Slope,
     inner,
-    is_differentiable,
     is_single,
     members_of,
     normal,
     poisoned,
     slope,
-    tensors_in,
     units,
 )
 
@@ -98,7 +95,7 @@ def memory(point: Point) -> Iterator[Finding]:
     for byte in (0x40, 0x7F):
         torch.default_generator.manual_seed(SEED)
         with poisoned(byte):
-            outputs = [(OPERATOR, each) for each in tensors_in(point.outputs(point.call(point.args)))]
+            outputs = [(OPERATOR, each) for each in tensors(point.outputs(point.call(point.args)))]
             computed.append([*outputs, *derivatives(point)])
     for (name, first), (_, other) in zip(*computed):
         if not same(first, other):
@@ -175,7 +172,7 @@ _EXACT = 32  # how many times as inexact as torch's own it may be
 def _lower(point: Point, dtype: torch.dtype) -> Point | None:
     """The same call with real numbers of a type; None if the operator has no kernel for it."""
     try:
-        return Point(point.formulas, pytree.tree_map_only(Tensor, partial(_lowered, dtype=dtype), point.args))
+        return Point(point.formulas, mapped(partial(_lowered, dtype=dtype), point.args))
     except Exception:
         return None
 
@@ -192,7 +189,7 @@ def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tu
         return None, None
     if gradient_.is_complex() and not tensor.is_complex():
         return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
-    if not is_differentiable(gradient_):
+    if not is_float(gradient_):
         return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
     if gradient_.shape != tensor.shape:
         if not _expands(tensor.shape, gradient_.shape):
@@ -306,7 +303,7 @@ def _ambiguous(check: str, point: Point, computed: dict[str, list[Tensor | None]
     """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     own = [
-        each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(tensors_in(result)))
+        each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(list(tensors(result))))
     ]
     return _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
 
@@ -323,10 +320,10 @@ def tangents_at(point: Point, moves: Moves) -> dict[str, list[Tensor | None]]:
 def _compared(check: str, point: Point, name: str, members: Sequence[Tensor | None], moves: Moves) -> Iterator[Finding]:
     """An output's tangent next to finite differences along `moves`."""
     place = point.formulas.outputs.index(name)
-    outputs = tensors_in(point.results[place])
+    outputs = list(tensors(point.results[place]))
     for number, (output, own) in enumerate(zip(outputs, members)):
         title = name if len(outputs) == 1 else f"{name}[{number}]"
-        if not is_differentiable(output):
+        if not is_float(output):
             continue
         if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
             yield Finding(check, title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
@@ -341,7 +338,7 @@ def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves
     """The derivative of an output's inner product with `weight`, as slots move, by finite differences."""
 
     def weighed(step: float) -> float:
-        outputs = tensors_in(point.call(point.moved({i: move * step for i, move in moves.items()}))[place])
+        outputs = list(tensors(point.call(point.moved({i: move * step for i, move in moves.items()}))[place]))
         return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
 
     return slope(weighed, is_single(moves))

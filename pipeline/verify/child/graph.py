@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from pipeline.verify.child.calls import is_float, mapped, tensors
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.point import Point, inner, is_differentiable, members_of, tensors_in, with_strides
+from pipeline.verify.child.point import Point, inner, members_of, with_strides
 
 
-def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The differentiable outputs, in a graph. `tensors`: those of the slots with a gradient."""
-    return list(_Operator.apply(point, *tensors))  # type: ignore[no-untyped-call]
+def apply(point: Point, own: Sequence[Tensor]) -> list[Any]:
+    """The outputs, in a graph. `own`: the tensors of the slots with a gradient."""
+    return _with(point.results, _Operator.apply(point, *own))  # type: ignore[no-untyped-call]
+
+
+def _with(results: list[Any], others: Iterable[Tensor]) -> list[Any]:
+    """Outputs with others in place of their tensors."""
+    rest = iter(others)
+    return list(mapped(lambda _: next(rest), results))
 
 
 class _Operator(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, point: Point, *tensors: Tensor) -> tuple[Tensor, ...]:
-        results = point.call(_filled(point, tensors, point.args))
-        flat = [each for result in results for each in tensors_in(result)]
-        flat = [each.clone() if each._is_view() or any(each is one for one in tensors) else each for each in flat]
-        ctx.point, ctx.results, ctx.count = point, results, len(tensors)
-        ctx.save_for_backward(*tensors, *flat)
+    def forward(ctx: Any, point: Point, *own: Tensor) -> tuple[Tensor, ...]:
+        results = point.call(_filled(point, own, point.args))
+        flat = list(tensors(results))
+        flat = [each.clone() if each._is_view() or any(each is one for one in own) else each for each in flat]
+        ctx.point, ctx.results, ctx.count = point, results, len(own)
+        ctx.save_for_backward(*own, *flat)
         used = point.formulas.read if any(point.formulas.read) else point.formulas.differentiable
-        wanted = [flag for result, flag in zip(results, used) for _ in tensors_in(result)]
+        wanted = [flag for result, flag in zip(results, used) for _ in tensors(result)]
         ctx.mark_non_differentiable(*(each for each, flag in zip(flat, wanted) if not flag))
         return tuple(flat)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
-        saved = ctx.saved_tensors
         point: Point = ctx.point
-        tensors, flat = saved[: ctx.count], list(saved[ctx.count :])
-        results = [_replaced(result, flat) for result in ctx.results]
-        wanted = _differentiable(point, cotangents)
-        gradients = point.formulas.gradients(_filled(point, tensors, point.after), results, wanted, point.needs)
-        own = [gradient for gradient, slot in zip(gradients, point.slots) if slot.has_gradient]
-        return None, *(fitted(gradient, tensor) for gradient, tensor in zip(own, tensors))
+        own, results = ctx.saved_tensors[: ctx.count], _with(ctx.results, ctx.saved_tensors[ctx.count :])
+        wanted = point.outputs(_with(ctx.results, cotangents))
+        found = point.formulas.gradients(_filled(point, own, point.after), results, wanted, point.needs)
+        return None, *(fitted(found[i], tensor) for (i, _, _), tensor in zip(point.active, own))
 
 
 def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
@@ -50,16 +55,9 @@ def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
     return gradient.sum_to_size(tensor.shape)
 
 
-def _filled(point: Point, tensors: Iterable[Tensor], args: Sequence[Any]) -> tuple[Any, ...]:
+def _filled(point: Point, own: Iterable[Tensor], args: Sequence[Any]) -> tuple[Any, ...]:
     """Arguments with these tensors in the slots that have a gradient."""
-    return point.filled(args, dict(zip(point.moves, tensors)))
-
-
-def _replaced(result: Any, flat: list[Tensor]) -> Any:
-    """An output with the next saved tensors in place of its own."""
-    if isinstance(result, Tensor):
-        return flat.pop(0)
-    return [flat.pop(0) if isinstance(each, Tensor) else each for each in result] if tensors_in(result) else result
+    return point.filled(args, dict(zip(point.moves, own)))
 
 
 def second(point: Point, weights: Sequence[Tensor]) -> tuple[list[Tensor | None], list[Tensor | None]]:
@@ -68,7 +66,7 @@ def second(point: Point, weights: Sequence[Tensor]) -> tuple[list[Tensor | None]
     own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
     pairs = [
         (out, w.clone().requires_grad_())
-        for out, w in zip(_differentiable(point, apply(point, own)), point.cotangents)
+        for out, w in zip(point.outputs(apply(point, own)), point.cotangents)
         if w is not None and out is not None and out.requires_grad
     ]
     roots, cotangents = [out for out, _ in pairs], [w for _, w in pairs]
@@ -85,18 +83,6 @@ def _gradients(
     if not pairs:
         return [None] * len(inputs)
     return list(torch.autograd.grad([each for each, _ in pairs], inputs, [w for _, w in pairs], allow_unused=True))
-
-
-def _differentiable(point: Point, tensors: Sequence[Tensor]) -> list[Tensor | None]:
-    """Of tensors, one for each tensor in the outputs, those of the members of differentiable outputs; None for an
-    undefined one."""
-    rest = iter(tensors)
-    members = [
-        (None if each is None else next(rest), flag)
-        for result, flag in zip(point.results, point.formulas.differentiable)
-        for each in members_of(result)
-    ]
-    return [each for each, flag in members if flag]
 
 
 def dual_gradients(point: Point, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
@@ -116,18 +102,18 @@ def dual_results(point: Point, moves: Mapping[int, Tensor]) -> tuple[tuple[Any, 
     results: list[Any] = []
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     for name, result, differentiable in flags:
-        members = tensors_in(result)
-        if not differentiable or not any(map(is_differentiable, members)):
+        if not differentiable or not any(map(is_float, tensors(result))):
             results.append(result)
             continue
         if name not in tangents:
             raise LookupError(f"'{name}' has no forward formula")
-        made = [
-            each if tangent is None else dual(each.detach().clone(), tangent)
-            for each, tangent in zip(members, tangents[name])
-        ]
-        results.append(made[0] if isinstance(result, Tensor) else made)
+        results.append(mapped(partial(_with_next, iter(tangents[name])), result))
     return _filled(point, duals, point.after), results
+
+
+def _with_next(tangents: Iterator[Tensor | None], tensor: Tensor) -> Tensor:
+    move = next(tangents)
+    return tensor if move is None else dual(tensor.detach().clone(), move)
 
 
 def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
@@ -165,8 +151,7 @@ def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
         return _twice(point, along, weights, reverse=True)
     own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
     with torch.enable_grad(), forward_ad.dual_level():
-        flat = apply(point, own)
-        results = [_replaced(result, flat) for result in point.results]
+        results = apply(point, own)
         args = _filled(point, own, point.after)
         found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
         return inner(_gradients(found, weights, own), list(along.values()))

@@ -13,7 +13,7 @@ from pipeline.verify.child.calls import tensors
 from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
-from pipeline.verify.child.point import Point, Slope, Slot, inner, tensors_in
+from pipeline.verify.child.point import Point, Slope, Slot, inner
 
 Check = Callable[[Point], Iterator[Finding]]
 _MOST = 6  # elements that differ from torch's: whether differences decide
@@ -56,7 +56,7 @@ def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
     partial = len(point.moves) < len(point.slots)  # torch's zeros of the others, times inf, are zero; ours are nan
     for name, members in tangents_at(point, point.moves).items():
         place = point.formulas.outputs.index(name)
-        outputs = tensors_in(point.results[place])
+        outputs = tensors(point.results[place])
         for at, (own, other, output) in enumerate(zip(members, wanted.get(name, ()), outputs)):
             if own is None or other is None or own.shape != other.shape or (partial and bool(own.isnan().any())):
                 continue

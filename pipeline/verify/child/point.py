@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.calls import SEED, is_float, mapped
 from pipeline.verify.child.domains import Domain, domain
 from pipeline.verify.child.formulas import Args, Formulas
 
@@ -37,7 +37,7 @@ class Slot(NamedTuple):
     @property
     def has_gradient(self) -> bool:
         """Whether autograd differentiates it."""
-        return self.tensor is not None and is_differentiable(self.tensor)
+        return self.tensor is not None and is_float(self.tensor)
 
     @property
     def title(self) -> str:
@@ -88,7 +88,7 @@ class Point:
         self.moves = {i: self.along(slot, self.draw(tensor, generator)) for i, slot, tensor in self.active}
 
     def _weight(self, output: Tensor | None, generator: torch.Generator) -> Tensor | None:
-        return self.draw(output, generator) if output is not None and is_differentiable(output) else None
+        return self.draw(output, generator) if output is not None and is_float(output) else None
 
     def _projected(self, args: Args) -> Args:
         """The arguments within the operator's domain."""
@@ -133,7 +133,7 @@ class Point:
     def _cotangents(self) -> list[Tensor | None]:
         """The gradients of the loss of invariants by the outputs."""
         known = [each for each in self.outputs(self.results) if each is not None]
-        outputs = [each.detach().requires_grad_(is_differentiable(each)) for each in known]
+        outputs = [each.detach().requires_grad_(is_float(each)) for each in known]
         with torch.enable_grad():
             unique = zip(self._unique(outputs), self._weights)
             pairs = [(a, w) for a, w in unique if a is not None and w is not None and a.requires_grad]
@@ -279,11 +279,12 @@ def poisoned(byte: int) -> Iterator[None]:
 
 def tracked(value: Any, *, graph: bool = False) -> Any:
     """A value whose tensors require a gradient: the same ones if `graph`, which has them already."""
-    if isinstance(value, (list, tuple)):
-        return [tracked(each, graph=graph) for each in value]
-    if not isinstance(value, Tensor) or not is_differentiable(value):
-        return value
-    return value if graph and value.requires_grad else value.detach().requires_grad_()
+
+    def own(tensor: Tensor) -> Tensor:
+        kept = not is_float(tensor) or (graph and tensor.requires_grad)
+        return tensor if kept else tensor.detach().requires_grad_()
+
+    return mapped(own, value)
 
 
 def members_of(value: Any) -> list[Tensor | None]:
@@ -291,11 +292,6 @@ def members_of(value: Any) -> list[Tensor | None]:
     if isinstance(value, (list, tuple)):
         return [each if isinstance(each, Tensor) else None for each in value]
     return [value if isinstance(value, Tensor) else None]
-
-
-def is_differentiable(tensor: Tensor) -> bool:
-    """Whether autograd differentiates a tensor of this type."""
-    return tensor.is_floating_point() or tensor.is_complex()
 
 
 def inner(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> float:
@@ -309,13 +305,6 @@ def inner(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> fl
         product = a.conj() * b
         total += float(product.real.sum() if product.is_complex() else product.sum())
     return total
-
-
-def tensors_in(value: Any) -> list[Tensor]:
-    """The tensors of a value: itself, or the members of a list."""
-    if isinstance(value, Tensor):
-        return [value]
-    return [each for each in value if isinstance(each, Tensor)] if isinstance(value, (list, tuple)) else []
 
 
 def normal(like: Tensor, generator: torch.Generator) -> Tensor:

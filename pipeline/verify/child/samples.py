@@ -138,7 +138,7 @@ def _bases(plain: list[Sample]) -> list[Values]:
 def _with_complex(calls: Calls, bases: list[Values]) -> Iterator[Values]:
     """The samples, and the first one with complex numbers if none has them and the operator takes them."""
     yield from bases[:1]
-    made = tuple(mapped(as_complex, each) for each in bases[0]) if bases else ()
+    made = mapped(as_complex, bases[0]) if bases else ()
     if bases and not any(map(_is_complex, bases)) and calls.accepts(made, finite=True):
         yield made
     yield from bases[1:]

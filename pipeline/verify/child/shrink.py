@@ -7,9 +7,8 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
-from pipeline.verify.child.calls import tensors
+from pipeline.verify.child.calls import mapped, tensors
 from pipeline.verify.child.checks import Finding
 from pipeline.verify.child.formulas import Args
 
@@ -44,8 +43,8 @@ def _smaller(args: Args) -> Iterator[Args]:
     for size in sizes:
         for place in range(max(tensor.dim() for tensor in own)):
             if any(tensor.dim() > place and tensor.shape[tensor.dim() - 1 - place] == size for tensor in own):
-                yield pytree.tree_map_only(Tensor, partial(_cut, size=size, place=place), args)
-    rounded = pytree.tree_map_only(Tensor, _rounded, args)
+                yield mapped(partial(_cut, size=size, place=place), args)
+    rounded = mapped(_rounded, args)
     if any(not torch.equal(a, b) for a, b in zip(own, tensors(rounded))):
         yield rounded
 

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.calls import SEED, is_float
 from pipeline.verify.child.checks import Finding, Inapplicable, number_of, range_of
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.operators import Function
-from pipeline.verify.child.point import Point, Slope, inner, is_differentiable, normal, slope
+from pipeline.verify.child.point import Point, Slope, inner, normal, slope
 from pipeline.verify.child.torchs import TorchFormulas
 
 SELF = "self"
@@ -26,7 +26,7 @@ def written(point: Point) -> Iterator[Finding]:
     taken: list[tuple[str, Function]] = []
     if isinstance(own, Tensor) and not point.domain and SELF not in point.formulas.not_implemented:
         taken = [(name, function) for name, function in point.formulas.in_place if _takes(function, point.args, own)]
-    if own is None or not taken or not is_differentiable(own):
+    if own is None or not taken or not is_float(own):
         raise Inapplicable
     lacks = "" if any(slot.name == SELF for slot in point.slots) else ", as self has no formula"
     for name, function in taken:
