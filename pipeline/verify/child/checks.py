@@ -127,7 +127,7 @@ def unread(point: Point) -> Iterator[Finding]:
     for number, slot, tensor in point.implemented:
 
         def loss(step: float, number: int = number) -> float:
-            return inner(alone, point.outputs(point.call(point.moved({number: point.moves[number] * step}))))
+            return inner(alone, point.outputs(point.call(point.moved({number: point.moves[number]}, step))))
 
         value = inner([_fitted(computed[number], tensor)[0]], [point.moves[number]])
         yield from _decided("gradient of other outputs", slot.title, value, slope(loss, single=False))
@@ -338,7 +338,7 @@ def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves
     """The derivative of an output's inner product with `weight`, as slots move, by finite differences."""
 
     def weighed(step: float) -> float:
-        outputs = list(tensors(point.call(point.moved({i: move * step for i, move in moves.items()}))[place]))
+        outputs = list(tensors(point.call(point.moved(moves, step))[place]))
         return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
 
     return slope(weighed, is_single(moves))
@@ -385,7 +385,7 @@ def _slope_of_gradients(point: Point, moves: Moves, grow: float, weights: Sequen
     """The derivative of the gradients' inner product with `weights`, along moves of inputs, and as cotangents grow."""
 
     def value(step: float) -> float:
-        results, after = point.run(point.moved({i: move * step for i, move in moves.items()}))
+        results, after = point.run(point.moved(moves, step))
         cotangents = [None if each is None else each * (1.0 + step * grow) for each in point.cotangents]
         gradients = point.gradients(cotangents=cotangents, args=after, results=results)
         return inner(weights, [graph.fitted(gradients[i], tensor) for i, _, tensor in point.active])
@@ -414,7 +414,7 @@ def of_tangents(point: Point) -> Iterator[Finding]:
     weights = [normal(each, generator) for members in computed.values() for each in members if each is not None]
 
     def value(step: float) -> float:
-        moved = Point(point.formulas, point.moved({i: move * step for i, move in along.items()}))
+        moved = Point(point.formulas, point.moved(along, step))
         found = tangents_at(moved, point.moves)
         return inner(weights, [each for members in found.values() for each in members if each is not None])
 

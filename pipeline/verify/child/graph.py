@@ -12,7 +12,7 @@ from torch.autograd import forward_ad
 
 from pipeline.verify.child.calls import is_float, mapped, tensors
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.point import Point, inner, members_of, with_strides
+from pipeline.verify.child.point import Point, inner, with_strides
 
 
 def apply(point: Point, own: Sequence[Tensor]) -> list[Any]:

@@ -6,7 +6,7 @@ import ctypes
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import torch
@@ -195,23 +195,19 @@ class Point:
                 args[slot.place][slot.member] = tensor
         return tuple(args)
 
-    def moved(self, moves: Mapping[int, Tensor]) -> Args:
-        """The arguments with a tensor added to some slots, by the slot's number."""
-        pairs = ((number, self.slots[number].tensor, move) for number, move in moves.items())
-        own = {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs if tensor is not None}
+    def moved(self, moves: Mapping[int, Tensor], step: float) -> Args:
+        """The arguments with a step along a tensor added to some slots, by the slot's number."""
+        pairs = ((i, tensor, moves[i] * step) for i, _, tensor in self.active if i in moves)
+        own = {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs}
         return self.filled(self.args, own)
 
-    def loss(self, args: Args) -> float:
+    def _loss(self, moves: Mapping[int, Tensor], step: float) -> float:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
-        return inner(self._weights, self._unique(self.outputs(self.call(args))))
+        return inner(self._weights, self._unique(self.outputs(self.call(self.moved(moves, step)))))
 
     def slope(self, moves: Mapping[int, Tensor], *, fine: bool = False) -> Slope | None:
         """The derivative of the loss in a direction; None where finite differences do not decide it."""
-
-        def loss(step: float) -> float:
-            return self.loss(self.moved({i: move * step for i, move in moves.items()}))
-
-        return fine_slope(loss) if fine else slope(loss, is_single(moves))
+        return fine_slope(partial(self._loss, moves)) if fine else slope(partial(self._loss, moves), is_single(moves))
 
 
 def is_single(moves: Mapping[int, Tensor]) -> bool:

@@ -62,7 +62,7 @@ def _derivatives(point: Point, function: Function, own: Tensor) -> Iterator[tupl
 
     def loss(step: float, move: Tensor, number: int | None) -> float:
         moved = base + step * move if number is None else base
-        args = point.args if number is None else point.moved({number: step * move})
+        args = point.args if number is None else point.moved({number: move}, step)
         with torch._C._AutoDispatchBelowAutograd():
             result, _ = _called(function, _on(point, moved.select(-1, 1), args))
         return inner([weight], [torch.stack((moved.select(-1, 0), result), -1).view(-1)])
