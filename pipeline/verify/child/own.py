@@ -11,6 +11,7 @@ from torch import Tensor
 from pipeline.verify.child import checks
 from pipeline.verify.child.calls import tensors
 from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
+from pipeline.verify.child.domains import EVERYWHERE
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.point import Point, Slope, Slot, inner
@@ -44,7 +45,7 @@ def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
             continue
 
         def by_differences(unit: Tensor, number: int = number, slot: Slot = slot) -> Slope | None:
-            return point.slope({number: point.along(slot, unit)}) if point.domain is None else None
+            return point.slope({number: point.along(slot, unit)}) if point.domain is EVERYWHERE else None
 
         if _differ(point, own, other, tensor, by_differences):
             yield Finding("torch's own", slot.title, shown(own), shown(other))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from pipeline.verify.child.calls import SEED, is_float, mapped
-from pipeline.verify.child.domains import Domain, domain
+from pipeline.verify.child.domains import EVERYWHERE, domain
 from pipeline.verify.child.formulas import Args, Formulas
 
 STEP = 1e-6  # of finite differences, in float64
@@ -71,8 +71,10 @@ class Point:
 
     def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None, *, ones: bool = False) -> None:
         self.formulas, self.torchs, self.draw = formulas, torchs, _ones if ones else normal
-        self.domain = domain(formulas.operator, dict(zip(formulas.arguments, args)))
-        self.args = self._projected(args)
+        named = dict(zip(formulas.arguments, args))
+        self.domain = domain(formulas.operator, named) or EVERYWHERE
+        inside = self.domain.project
+        self.args = tuple(inside(name, each) if isinstance(each, Tensor) else each for name, each in named.items())
         self.results, self.after = self.run(self.args)
         self.slots = list(_slots(formulas, self.args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
@@ -89,13 +91,6 @@ class Point:
 
     def _weight(self, output: Tensor | None, generator: torch.Generator) -> Tensor | None:
         return self.draw(output, generator) if output is not None and is_float(output) else None
-
-    def _projected(self, args: Args) -> Args:
-        """The arguments within the operator's domain."""
-        if self.domain is None:
-            return args
-        pairs = zip(self.formulas.arguments, args)
-        return tuple(self.domain.project(name, each) if isinstance(each, Tensor) else each for name, each in pairs)
 
     @property
     def active(self) -> list[tuple[int, Slot, Tensor]]:
@@ -117,18 +112,17 @@ class Point:
 
     def along(self, slot: Slot, direction: Tensor) -> Tensor:
         """A direction in which a slot stays in the operator's domain."""
-        return direction if self.domain is None else self.domain.tangent(slot.name, direction)
+        return self.domain.tangent(slot.name, direction)
 
     @property
     def is_ambiguous(self) -> bool:
         """Whether the outputs are determined only up to a symmetry: the loss is one of invariants of them."""
-        return self.domain is not None and self.domain.unique is not Domain._field_defaults["unique"]
+        return self.domain.unique is not None
 
     def _unique(self, outputs: Sequence[Tensor | None]) -> list[Tensor | None]:
         """What is unique in the differentiable outputs."""
-        if self.domain is None or not self.is_ambiguous:
-            return list(outputs)
-        return list(self.domain.invariants(tuple(each for each in outputs if each is not None)))
+        known = tuple(each for each in outputs if each is not None)
+        return list(self.domain.invariants(known) if self.is_ambiguous else outputs)
 
     def _cotangents(self) -> list[Tensor | None]:
         """The gradients of the loss of invariants by the outputs."""

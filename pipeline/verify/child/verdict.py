@@ -99,21 +99,13 @@ class Verdict:
                 self.skipped["samples that end the process"] += 1
             else:
                 begin(number)
-                self._try(sample)
+                self._check(sample)
             given = {"input": described(self.formulas, sample.args, ()), "source": sample.source, "point": sample.point}
             checked = {"checks": list(self.done - done), "skipped": list(self.skipped - skipped)}
             self.tried.append({**given, **checked})
             self.transient = time.process_time() > end
             if self.formulas.calls > _CALLS or self.transient:
                 break
-
-    def _try(self, sample: Sample) -> None:
-        try:
-            point = self._point(sample.args)
-        except Exception as error:
-            self.skipped[f"the operator: {first_line(error)}"] += 1
-        else:
-            self._check(point, sample)
 
     def _point(self, args: Args, *, ones: bool = False) -> Point:
         """The formulas at arguments, with torch's own next to them. Raises what the operator raises."""
@@ -141,7 +133,12 @@ class Verdict:
             probe.run(lambda ask=probe.ask, work=work: answers.append(ask(work)))  # type: ignore[misc]
         return answers == [True, False]
 
-    def _check(self, point: Point, sample: Sample) -> None:
+    def _check(self, sample: Sample) -> None:
+        try:
+            point = self._point(sample.args)
+        except Exception as error:
+            self.skipped[f"the operator: {first_line(error)}"] += 1
+            return
         if not any(point.needs) or not any(each is not None for each in point.cotangents):
             self.skipped["no input or no output of this operator is differentiable"] += 1
             return

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from pipeline.verify.child.calls import SEED, is_float
 from pipeline.verify.child.checks import Finding, Inapplicable, number_of, range_of
+from pipeline.verify.child.domains import EVERYWHERE
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.operators import Function
 from pipeline.verify.child.point import Point, Slope, inner, normal, slope
@@ -24,7 +25,7 @@ def written(point: Point) -> Iterator[Finding]:
     into a view of that tensor and another view of it is read. Inapplicable if no variant takes the arguments."""
     own = dict(zip(point.formulas.arguments, point.args)).get(SELF)
     taken: list[tuple[str, Function]] = []
-    if isinstance(own, Tensor) and not point.domain and SELF not in point.formulas.not_implemented:
+    if isinstance(own, Tensor) and point.domain is EVERYWHERE and SELF not in point.formulas.not_implemented:
         taken = [(name, function) for name, function in point.formulas.in_place if _takes(function, point.args, own)]
     if own is None or not taken or not is_float(own):
         raise Inapplicable
