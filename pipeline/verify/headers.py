@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
+
+from pipeline.families.sections import Text
+from pipeline.families.template import Template
 
 MANUAL = "torch/csrc/autograd/FunctionsManual.h"
 _KERNELS = "torch/csrc/autograd/VariableTypeUtils.h"
@@ -35,20 +38,9 @@ _WORDS = {  # of formulas: the header that declares each
 }
 # Inline functions that are copied out of a header, where a text uses their names.
 _COPIED = {"to_args_": _KERNELS, "isFwGradDefined": "torch/csrc/autograd/functions/utils.h"}
+_BLOCK = re.MULTILINE | re.DOTALL
 _FUNCTION = r"^inline [^;{{}}]*\b{name}\w*\([^;{{}}]*\{{\n.*?^\}}\n"
-_DECLARED = """\
-namespace torch::autograd {{
-using Variable = at::Tensor;
-using variable_list = std::vector<at::Tensor>;
-using IndexRange = std::pair<size_t, size_t>;
-{type_and_size}
-namespace generated {{
-using namespace at;
-using std::optional;
-using torch::autograd::TypeAndSize;
-}}
-}}
-"""
+(_SLIM,) = Text(Path(__file__).parent / "cpp" / "headers.h").versions["slim"].values()
 
 
 class Headers:
@@ -67,7 +59,7 @@ class Headers:
         names = sorted({"empty_like", "zeros", "_efficientzerotensor", *self._operators(text), *included})
         for name in names:
             files[f"{_OPERATORS}/{name}.h"] = self._slim(f"{_OPERATORS}/{name}.h")
-        files["gradmill_torch.h"] = "".join(self._lines(text, names, more, slow=is_slow(types, text)))
+        files["gradmill_torch.h"] = self._slim_header(text, names, more, slow=is_slow(types, text))
         return files
 
     def whole(self) -> dict[str, str]:
@@ -91,26 +83,20 @@ class Headers:
         texts = (Path(path).read_bytes() for path in paths)
         return any(own in text and declared.search(text) for text in texts)
 
-    def _lines(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> Iterator[str]:
-        yield "#pragma once\n#pragma GCC system_header\n#define AT_PER_OPERATOR_HEADERS\n"
-        includes = (
-            "ATen/core/Tensor.h",
-            "ATen/TensorOperators.h",
-            "ATen/TensorGeometry.h",
-            "c10/core/GradMode.h",
-            "c10/util/irange.h",
+    def _slim_header(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> str:
+        included = (*(_SLOW if slow else ()), *more, *(f"{_OPERATORS}/{name}.h" for name in names))
+        patterns = {re.compile(_FUNCTION.format(name=name), _BLOCK): _COPIED[name] for name in _COPIED if name in text}
+        copied = (found for pattern, header in patterns.items() for found in pattern.findall(self._text(header)))
+        return Template(_SLIM, blocks=False).fill(
+            {
+                "includes": "".join(f"#include <{name}>\n" for name in included),
+                "array": "" if slow else self._struct("OptionalArray", "ATen/core/ivalue.h"),
+                "lists": '#define GRADMILL_LISTS "lists.h"' if slow else "",
+                "type_and_size": self._struct("TypeAndSize", *_NODES),
+                "manual": _INCLUDE.sub("", self._text(MANUAL)).replace("#pragma once", "", 1),
+                "copied": "".join(copied),
+            }
         )
-        for name in (*includes, *(_SLOW if slow else ()), *more, *(f"{_OPERATORS}/{name}.h" for name in names)):
-            yield f"#include <{name}>\n"
-        array = "" if slow else self._struct("OptionalArray", "ATen/core/ivalue.h")
-        yield '#define GRADMILL_LISTS "lists.h"\n' if slow else f"namespace c10 {{\n{array}\n}}\n"
-        yield "namespace torch { template <class T> using List = c10::List<T>; }\n"
-        yield _DECLARED.format(type_and_size=self._struct("TypeAndSize", *_NODES))
-        yield _INCLUDE.sub("", self._text(MANUAL)).replace("#pragma once", "", 1)
-        for name, header in _COPIED.items():
-            if name in text:
-                pattern = re.compile(_FUNCTION.format(name=name), re.MULTILINE | re.DOTALL)
-                yield "".join(("namespace torch::autograd {\n", *pattern.findall(self._text(header)), "}\n"))
 
     def _operators(self, text: str) -> set[str]:
         """The operators that a text may call as functions."""
@@ -133,7 +119,7 @@ class Headers:
 
     def _struct(self, name: str, *places: str) -> str:
         """The definition of a struct in one of torch's headers."""
-        pattern = re.compile(rf"^(?:template ?<[^\n]*\n)?struct {name} {{\n.*?^}};", re.MULTILINE | re.DOTALL)
+        pattern = re.compile(rf"^(?:template ?<[^\n]*\n)?struct {name} {{\n.*?^}};", _BLOCK)
         for place in places:
             match = pattern.search(self._text(place)) if os.path.isfile(os.path.join(self._include, place)) else None
             if match:
