@@ -187,9 +187,7 @@ def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tu
     """A gradient as the engine accepts it (torch: `validate_outputs`), or what it has and must have."""
     if gradient_ is None:
         return None, None
-    if gradient_.is_complex() and not tensor.is_complex():
-        return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
-    if not is_float(gradient_):
+    if not is_float(gradient_) or (gradient_.is_complex() and not tensor.is_complex()):
         return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
     if gradient_.shape != tensor.shape:
         if not _expands(tensor.shape, gradient_.shape):

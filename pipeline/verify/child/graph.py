@@ -121,7 +121,7 @@ def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
     LookupError for what cannot be done: members of lists carry the tangents themselves."""
     _refuse_lists(point)
     if point.formulas.is_torchs:
-        return _twice(point, along, weights)
+        return nested(point, along, weights)
     with torch.no_grad(), forward_ad.dual_level():
         args, results = dual_results(point, along)
         found = point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves))
@@ -130,16 +130,17 @@ def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
 
 def nested(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
     """The same in functorch, as torch nests levels of forward mode: helpers ask for its tensors."""
-    own = [tensor.detach().clone() for _, _, tensor in point.active]
+    own, moves = tuple(tensor.detach().clone() for _, _, tensor in point.active), tuple(point.moves.values())
 
-    def product(*tensors: Tensor) -> Tensor:
+    def tangents(*tensors: Tensor) -> tuple[Tensor, ...]:
+        if point.formulas.is_torchs:
+            found: tuple[Tensor, ...] = torch.func.jvp(partial(_outputs, point), tensors, moves)[1]
+            return found
         results, args = point.run(_filled(point, tensors, point.args))
-        found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
-        parts = [(weight.conj() * each).real.sum() for weight, each in zip(weights, found)]
-        return torch.stack(parts).sum()
+        return _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
 
     with torch.no_grad():
-        return float(torch.func.jvp(product, tuple(own), tuple(along.values()))[1])
+        return inner(weights, torch.func.jvp(tangents, own, tuple(along.values()))[1])
 
 
 def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
@@ -147,13 +148,14 @@ def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
     _refuse_lists(point)
     if not point.formulas.has_backward:
         raise LookupError("the operator has no backward formula")
-    if point.formulas.is_torchs:
-        return _twice(point, along, weights, reverse=True)
     own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
+    found: Sequence[Tensor | None]
     with torch.enable_grad(), forward_ad.dual_level():
-        results = apply(point, own)
-        args = _filled(point, own, point.after)
-        found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
+        if point.formulas.is_torchs:
+            found = [tangent(each) for each in _outputs(point, *map(dual, own, point.moves.values()))]
+        else:
+            args, results = _filled(point, own, point.after), apply(point, own)
+            found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
         return inner(_gradients(found, weights, own), list(along.values()))
 
 
@@ -162,30 +164,15 @@ def _refuse_lists(point: Point) -> None:
         raise LookupError("a list of tensors")
 
 
-def _defined(tangents: dict[str, list[Tensor | None]]) -> list[Tensor]:
-    return [each for members in tangents.values() for each in members if each is not None]
+def _defined(tangents: dict[str, list[Tensor | None]]) -> tuple[Tensor, ...]:
+    return tuple(each for members in tangents.values() for each in members if each is not None)
 
 
-def _twice(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor], *, reverse: bool = False) -> float:
-    """The same of torch's own formulas. Levels of forward mode nest in functorch alone."""
-    own = tuple(tensor.detach().clone().requires_grad_(reverse) for _, _, tensor in point.active)
-    moves = tuple(point.moves.values())
+def _outputs(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
+    """The outputs by torch's operator that have formulas for tangents."""
     names = {name for each in point.formulas.tangents for name in each["outputs"]}
-
-    def outputs(*tensors: Tensor) -> tuple[Tensor, ...]:
-        found = point.formulas.listed(point.formulas.function(_filled(point, tensors, point.args))[0])
-        pairs = zip(point.formulas.outputs, found)
-        return tuple(each for name, each in pairs if len(found) == 1 or name in names)
-
-    def tangents(*tensors: Tensor) -> tuple[Tensor, ...]:
-        found: tuple[Tensor, ...] = torch.func.jvp(outputs, tensors, moves)[1]
-        return found
-
-    if not reverse:
-        return inner(weights, torch.func.jvp(tangents, own, tuple(along.values()))[1])
-    with torch.enable_grad(), forward_ad.dual_level():
-        found = [tangent(each) for each in outputs(*map(dual, own, moves))]
-        return inner(_gradients(found, weights, own), list(along.values()))
+    found = point.formulas.listed(point.formulas.function(_filled(point, own, point.args))[0])
+    return tuple(each for name, each in zip(point.formulas.outputs, found) if len(found) == 1 or name in names)
 
 
 def tangents_of(point: Point, moves: Mapping[int, Tensor]) -> dict[str, list[Tensor | None]]:

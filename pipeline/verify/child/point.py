@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import torch
@@ -314,26 +315,15 @@ def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tup
         for _ in range(4):
             yield "", normal(tensor, generator)
         return
-    for number in range(tensor.numel()):
+    for place in product(*map(range, tensor.shape)):
         for factor in factors:
             unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
-            unit.view(-1)[number] = torch.tensor(factor, dtype=tensor.dtype)
-            yield _index(number, tensor.shape), unit
-
-
-def _index(number: int, shape: Sequence[int]) -> str:
-    places = []
-    for size in reversed(shape):
-        places.append(number % size)
-        number //= size
-    return f"[{', '.join(map(str, reversed(places)))}]" if shape else ""
+            unit[place] = factor
+            yield str(list(place)) if place else "", unit
 
 
 def _slots(formulas: Formulas, args: Args) -> Iterator[Slot]:
     for name, place in zip(formulas.inputs, formulas.places):
-        value = args[place]
-        if isinstance(value, (list, tuple)):
-            for member, tensor in enumerate(value):
-                yield Slot(name, place, member, tensor)
-        else:
-            yield Slot(name, place, -1, value if isinstance(value, Tensor) else None)
+        listed = isinstance(args[place], (list, tuple))
+        for member, tensor in enumerate(members_of(args[place])):
+            yield Slot(name, place, member if listed else -1, tensor)

@@ -49,10 +49,8 @@ def samples(
     """
     name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
     own = from_opinfo.recorded(name, folder)
-    found: list[Sample] = []
     probe = Probe(forks=forks)
-    probe.run(lambda: found.extend(_all(Calls(operator, schema, probe), schema, own, limit)))
-    return iter(found)
+    return iter(probe.run(lambda: list(_all(Calls(operator, schema, probe), schema, own, limit))))
 
 
 def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:

@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -124,14 +123,10 @@ class Verdict:
             return True
 
         listed = list(self._checks(sample))
-        answers: list[bool] = []
-        for formulas, chosen in (
-            (self.torchs or self.formulas, listed if self.torchs else ()),
-            (self.formulas, listed),
-        ):
-            probe, work = Probe(), partial(survives, formulas, chosen)
-            probe.run(lambda ask=probe.ask, work=work: answers.append(ask(work)))  # type: ignore[misc]
-        return answers == [True, False]
+        others, probe = (self.torchs or self.formulas, listed if self.torchs else ()), Probe()
+        if not probe.run(lambda: probe.ask(lambda: survives(*others))):
+            return False
+        return not probe.run(lambda: probe.ask(lambda: survives(self.formulas, listed)))
 
     def _check(self, sample: Sample) -> None:
         try:
@@ -274,13 +269,12 @@ class Verdict:
 
         if finding.check == "end":
             return self._row(finding, sample.args, sample)
-        probe, found = Probe(forks=self._forks), list[tuple[Finding, Args]]()  # an operator may not check what is cut
+        probe = Probe(forks=self._forks)  # an operator may not check what is cut
 
         def again_if_it_ends_nothing(args: Args) -> Finding | None:
             return again(args) if probe.ask(lambda: again(args) is not None) else None
 
-        probe.run(lambda: found.append(shrunk(finding, sample.args, again_if_it_ends_nothing)))
-        ((smaller, args),) = found
+        smaller, args = probe.run(lambda: shrunk(finding, sample.args, again_if_it_ends_nothing))
         of_ones = again(args, ones=True)
         return self._row(of_ones or smaller, args, sample, grads=of_ones is None and finding.check.startswith("grad"))
 
