@@ -15,7 +15,7 @@ from torch.autograd import forward_ad
 from pipeline.verify.child import graph
 from pipeline.verify.child.calls import SEED, is_float, mapped, tensors
 from pipeline.verify.child.duals import primal
-from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
+from pipeline.verify.child.formulas import FormulaError, Gradients, NotImplementedFormula, Tangents
 from pipeline.verify.child.point import (
     Point,
     Slope,
@@ -147,7 +147,7 @@ def lower(point: Point) -> Iterator[Finding]:
             tangents_at(low, low.moves)
         computed = low.gradients(cotangents=cotangents) if point.formulas.has_backward else []
         torchs = _lower(point.torchs, dtype) if point.torchs is not None and computed else None
-        exact: list[Tensor | None] = []
+        exact: Gradients = []
         if torchs is not None:
             with suppress(FormulaError):
                 exact = torchs.gradients(cotangents=cotangents)
@@ -240,8 +240,8 @@ def undefined(point: Point) -> Iterator[Finding]:
 def _differences(
     check: str,
     point: Point,
-    got: Sequence[Tensor | None],
-    wanted: Sequence[Tensor | None],
+    got: Gradients,
+    wanted: Gradients,
     names: Sequence[str] | None = None,
 ) -> Iterator[Finding]:
     """The slots, of these inputs or all, whose gradients differ, as the engine passes them on."""
@@ -297,7 +297,7 @@ def tangents(point: Point) -> Iterator[Finding]:
                     yield finding
 
 
-def _ambiguous(check: str, point: Point, computed: dict[str, list[Tensor | None]], moves: Moves) -> Iterator[Finding]:
+def _ambiguous(check: str, point: Point, computed: Tangents, moves: Moves) -> Iterator[Finding]:
     """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     own = [
@@ -306,7 +306,7 @@ def _ambiguous(check: str, point: Point, computed: dict[str, list[Tensor | None]
     return _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
 
 
-def tangents_at(point: Point, moves: Moves) -> dict[str, list[Tensor | None]]:
+def tangents_at(point: Point, moves: Moves) -> Tangents:
     """The tangents of the outputs, by name, for those of the slots."""
     with torch.no_grad(), forward_ad.dual_level():
         computed = graph.tangents_of(point, moves)
@@ -315,7 +315,7 @@ def tangents_at(point: Point, moves: Moves) -> dict[str, list[Tensor | None]]:
         }
 
 
-def _compared(check: str, point: Point, name: str, members: Sequence[Tensor | None], moves: Moves) -> Iterator[Finding]:
+def _compared(check: str, point: Point, name: str, members: Gradients, moves: Moves) -> Iterator[Finding]:
     """An output's tangent next to finite differences along `moves`."""
     place = point.formulas.outputs.index(name)
     outputs = list(tensors(point.results[place]))

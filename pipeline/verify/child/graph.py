@@ -12,6 +12,7 @@ from torch.autograd import forward_ad
 
 from pipeline.verify.child.calls import is_float, mapped, tensors
 from pipeline.verify.child.duals import dual, tangent
+from pipeline.verify.child.formulas import Gradients, Tangents
 from pipeline.verify.child.point import Point, inner, with_strides
 
 
@@ -149,7 +150,7 @@ def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
     if not point.formulas.has_backward:
         raise LookupError("the operator has no backward formula")
     own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
-    found: Sequence[Tensor | None]
+    found: Gradients
     with torch.enable_grad(), forward_ad.dual_level():
         if point.formulas.is_torchs:
             found = [tangent(each) for each in _outputs(point, *map(dual, own, point.moves.values()))]
@@ -164,7 +165,7 @@ def _refuse_lists(point: Point) -> None:
         raise LookupError("a list of tensors")
 
 
-def _defined(tangents: dict[str, list[Tensor | None]]) -> tuple[Tensor, ...]:
+def _defined(tangents: Tangents) -> tuple[Tensor, ...]:
     return tuple(each for members in tangents.values() for each in members if each is not None)
 
 
@@ -175,7 +176,7 @@ def _outputs(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
     return tuple(each for name, each in zip(point.formulas.outputs, found) if len(found) == 1 or name in names)
 
 
-def tangents_of(point: Point, moves: Mapping[int, Tensor]) -> dict[str, list[Tensor | None]]:
+def tangents_of(point: Point, moves: Mapping[int, Tensor]) -> Tangents:
     """The tangents of the outputs by the forward formulas; an in-place function's output has the name `self`."""
     listed = ((i, tensor) for i, slot, tensor in point.active if i in moves and slot.member >= 0)
     args = point.filled(point.after, {i: dual(tensor.detach().clone(), moves[i]) for i, tensor in listed})

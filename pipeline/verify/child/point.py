@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pipeline.verify.child.calls import SEED, is_float, mapped
 from pipeline.verify.child.domains import EVERYWHERE, domain
-from pipeline.verify.child.formulas import Args, Formulas
+from pipeline.verify.child.formulas import Args, Formulas, Gradients
 
 STEP = 1e-6  # of finite differences, in float64
 _FINE_STEPS = (1e-3, 1e-4)  # of those that are extrapolated
@@ -120,7 +120,7 @@ class Point:
         """Whether the outputs are determined only up to a symmetry: the loss is one of invariants of them."""
         return self.domain.unique is not None
 
-    def _unique(self, outputs: Sequence[Tensor | None]) -> list[Tensor | None]:
+    def _unique(self, outputs: Gradients) -> list[Tensor | None]:
         """What is unique in the differentiable outputs."""
         known = tuple(each for each in outputs if each is not None)
         return list(self.domain.invariants(known) if self.is_ambiguous else outputs)
@@ -164,12 +164,12 @@ class Point:
     def gradients(
         self,
         needs: Sequence[bool] | None = None,
-        cotangents: Sequence[Tensor | None] | None = None,
+        cotangents: Gradients | None = None,
         args: Args | None = None,
         results: Sequence[Any] | None = None,
         *,
         graph: bool = False,
-    ) -> list[Tensor | None]:
+    ) -> Gradients:
         """The gradients of all slots by the formulas, fitted; by default of this point. Helpers of formulas ask saved
         inputs whether they require a gradient. `graph`: whether one is recorded, as with `create_graph`."""
         args, results = args or self.after, self.results if results is None else results
@@ -285,7 +285,7 @@ def members_of(value: Any) -> list[Tensor | None]:
     return [value if isinstance(value, Tensor) else None]
 
 
-def inner(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> float:
+def inner(first: Gradients, second: Gradients) -> float:
     """The real part of the inner product of two lists of tensors; None is zero. nan where their shapes differ."""
     total = 0.0
     for a, b in zip(first, second):
@@ -318,7 +318,7 @@ def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tup
     for place in product(*map(range, tensor.shape)):
         for factor in factors:
             unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
-            unit[place] = factor
+            unit[place] = torch.tensor(factor, dtype=tensor.dtype)
             yield str(list(place)) if place else "", unit
 
 

@@ -20,19 +20,12 @@ Found = Callable[[Args], Finding | None]
 def shrunk(finding: Finding, args: Args, again: Found) -> tuple[Finding, Args]:
     """The finding at the smallest arguments that have it, of those tried. `again`: the same finding at other arguments;
     None if there is none."""
-    best = finding, args
-    tries = 0
-    progress = True
-    while progress and tries < _TRIES:
-        progress = False
-        for smaller in _smaller(best[1]):
-            tries += 1
-            found = again(smaller)
-            if found is not None:
-                best, progress = (found, smaller), True
-                break
-            if tries >= _TRIES:
-                break
+    tries = iter(range(_TRIES))
+    smallest: tuple[Finding, Args] | None = finding, args
+    while smallest is not None:
+        best = smallest
+        tried = ((again(smaller), smaller) for smaller, _ in zip(_smaller(best[1]), tries))
+        smallest = next(((found, smaller) for found, smaller in tried if found is not None), None)
     return best
 
 

@@ -11,7 +11,15 @@ from torch import Tensor
 
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, dense
+from pipeline.verify.child.formulas import (
+    Args,
+    FormulaError,
+    Formulas,
+    Gradients,
+    NotImplementedFormula,
+    Tangents,
+    dense,
+)
 from pipeline.verify.child.point import members_of, tracked
 
 
@@ -20,9 +28,7 @@ class TorchFormulas(Formulas):
 
     is_torchs = True
 
-    def gradients(
-        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-    ) -> list[Tensor | None]:
+    def gradients(self, args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
         graph = torch.is_grad_enabled()
         needed = {place for place, flag in zip(self.places, needs) if flag}
         with torch.enable_grad():
@@ -52,9 +58,7 @@ class TorchFormulas(Formulas):
         with _of_formula():
             return self.listed(self.function(args)[0])
 
-    def outputs_tangents(
-        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
-    ) -> dict[str, list[Tensor | None]]:
+    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> Tangents:
         duals = [each if move is None else dual(each.detach().clone(), move) for each, move in zip(args, tangents)]
         wanted = {name for each in self.tangents for name in each["outputs"]}
         return {
