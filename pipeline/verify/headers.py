@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
+
+from pipeline.families.sections import Text
+from pipeline.families.template import Template
 
 MANUAL = "torch/csrc/autograd/FunctionsManual.h"
 _KERNELS = "torch/csrc/autograd/VariableTypeUtils.h"
@@ -19,15 +22,6 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]((?:ATen|torch)/[^>"\n]+)
 _KEPT = re.compile(r"ATen/(ops/|core/(Tensor|Generator|Reduction)\.h)")
 _OPERATOR = re.compile(rf"^#include <{_OPERATORS}/(\w+)\.h>", re.MULTILINE)
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
-_CLASS, _METHODS = "ATen/core/TensorBody.h", "ATen/MethodOperators.h"
-# Of class Tensor: the declaration of a method, and the definition, which calls an operator.
-_METHOD = re.compile(
-    r"(?<!>\n)^(?:  [^\n(]* (?!__)(\w+)\([^\n]*\) const;\n|inline [^\n]* Tensor::(?!__)(\w+)\([^{]*\{.*?^\}\n)",
-    re.MULTILINE | re.DOTALL,
-)
-_COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
-_CALL = re.compile(r"\bat::_ops::(\w+)::")
-_OF_METHODS = re.compile(rf"^#include <{_OPERATORS}/(\w+)_ops\.h>\n", re.MULTILINE)
 _ENDS = ("_", "_symint", "__symint", "_out", "_outf", "_symint_out", "_symint_outf")
 # What needs headers that are slow to compile: lists of tensors other than TensorList, functions of them; and these.
 SLOW_TYPES = ("at::ITensorListRef", "c10::List<", "to_args_", "sparse_csr::", "c10::Dispatcher")
@@ -44,20 +38,9 @@ _WORDS = {  # of formulas: the header that declares each
 }
 # Inline functions that are copied out of a header, where a text uses their names.
 _COPIED = {"to_args_": _KERNELS, "isFwGradDefined": "torch/csrc/autograd/functions/utils.h"}
+_BLOCK = re.MULTILINE | re.DOTALL
 _FUNCTION = r"^inline [^;{{}}]*\b{name}\w*\([^;{{}}]*\{{\n.*?^\}}\n"
-_DECLARED = """\
-namespace torch::autograd {{
-using Variable = at::Tensor;
-using variable_list = std::vector<at::Tensor>;
-using IndexRange = std::pair<size_t, size_t>;
-{type_and_size}
-namespace generated {{
-using namespace at;
-using std::optional;
-using torch::autograd::TypeAndSize;
-}}
-}}
-"""
+(_SLIM,) = Text(Path(__file__).parent / "cpp" / "headers.h").versions["slim"].values()
 
 
 class Headers:
@@ -76,19 +59,8 @@ class Headers:
         names = sorted({"empty_like", "zeros", "_efficientzerotensor", *self._operators(text), *included})
         for name in names:
             files[f"{_OPERATORS}/{name}.h"] = self._slim(f"{_OPERATORS}/{name}.h")
-        slow = is_slow(types, text)
-        files["gradmill_torch.h"] = "".join(self._lines(text, names, more, slow=slow))
-        return files if slow else files | self._tensor("".join((text, *files.values(), *map(self._text, more))))
-
-    def _tensor(self, text: str) -> dict[str, str]:
-        """The class Tensor with those methods alone that a text, or the class itself, may call."""
-        whole = _COMMENT.sub("", self._text(_CLASS))
-        called = set(_CALLED.findall(text + _METHOD.sub("", whole)))
-        own = _METHOD.sub(lambda match: match[0] if (match[1] or match[2]) in called else "", whole)
-        parts = (name.removeprefix("__").split("_") for name in _CALL.findall(own))  # `and` of `__and___Tensor`
-        operators = {"_".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
-        methods = _OF_METHODS.sub(lambda match: match[0] if match[1] in operators else "", self._text(_METHODS))
-        return {_CLASS: own, _METHODS: methods}
+        files["gradmill_torch.h"] = self._slim_header(text, names, more, slow=is_slow(types, text))
+        return files
 
     def whole(self) -> dict[str, str]:
         """The header `gradmill_torch.h` with torch's own headers."""
@@ -111,26 +83,20 @@ class Headers:
         texts = (Path(path).read_bytes() for path in paths)
         return any(own in text and declared.search(text) for text in texts)
 
-    def _lines(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> Iterator[str]:
-        yield "#pragma once\n#pragma GCC system_header\n#define AT_PER_OPERATOR_HEADERS\n"
-        includes = (
-            "ATen/core/Tensor.h",
-            "ATen/TensorOperators.h",
-            "ATen/TensorGeometry.h",
-            "c10/core/GradMode.h",
-            "c10/util/irange.h",
+    def _slim_header(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> str:
+        included = (*(_SLOW if slow else ()), *more, *(f"{_OPERATORS}/{name}.h" for name in names))
+        patterns = {re.compile(_FUNCTION.format(name=name), _BLOCK): _COPIED[name] for name in _COPIED if name in text}
+        copied = (found for pattern, header in patterns.items() for found in pattern.findall(self._text(header)))
+        return Template(_SLIM, blocks=False).fill(
+            {
+                "includes": "".join(f"#include <{name}>\n" for name in included),
+                "array": "" if slow else self._struct("OptionalArray", "ATen/core/ivalue.h"),
+                "lists": '#define GRADMILL_LISTS "lists.h"' if slow else "",
+                "type_and_size": self._struct("TypeAndSize", *_NODES),
+                "manual": _INCLUDE.sub("", self._text(MANUAL)).replace("#pragma once", "", 1),
+                "copied": "".join(copied),
+            }
         )
-        for name in (*includes, *(_SLOW if slow else ()), *more, *(f"{_OPERATORS}/{name}.h" for name in names)):
-            yield f"#include <{name}>\n"
-        array = "" if slow else self._struct("OptionalArray", "ATen/core/ivalue.h")
-        yield '#define GRADMILL_LISTS "lists.h"\n' if slow else f"namespace c10 {{\n{array}\n}}\n"
-        yield "namespace torch { template <class T> using List = c10::List<T>; }\n"
-        yield _DECLARED.format(type_and_size=self._struct("TypeAndSize", *_NODES))
-        yield _INCLUDE.sub("", self._text(MANUAL)).replace("#pragma once", "", 1)
-        for name, header in _COPIED.items():
-            if name in text:
-                pattern = re.compile(_FUNCTION.format(name=name), re.MULTILINE | re.DOTALL)
-                yield "".join(("namespace torch::autograd {\n", *pattern.findall(self._text(header)), "}\n"))
 
     def _operators(self, text: str) -> set[str]:
         """The operators that a text may call as functions."""
@@ -153,7 +119,7 @@ class Headers:
 
     def _struct(self, name: str, *places: str) -> str:
         """The definition of a struct in one of torch's headers."""
-        pattern = re.compile(rf"^(?:template ?<[^\n]*\n)?struct {name} {{\n.*?^}};", re.MULTILINE | re.DOTALL)
+        pattern = re.compile(rf"^(?:template ?<[^\n]*\n)?struct {name} {{\n.*?^}};", _BLOCK)
         for place in places:
             match = pattern.search(self._text(place)) if os.path.isfile(os.path.join(self._include, place)) else None
             if match:

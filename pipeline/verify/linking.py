@@ -11,31 +11,16 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pipeline.families.sections import Text
+from pipeline.families.template import Template
 from pipeline.io.files import replace_file
 from pipeline.verify.symbols import Symbols
 
-_JUMPS = {  # to an address in a table, by machine
-    "x86_64": "  jmp *gradmill_table+{place}(%rip)",
-    "aarch64": "  adrp x16, gradmill_table+{place}\n  ldr x16, [x16, :lo12:gradmill_table+{place}]\n  br x16",
+_TEXT = {
+    section: Template(text, blocks=False)
+    for section, versions in Text(Path(__file__).parent / "cpp" / "stubs.s").versions.items()
+    for text in versions.values()
 }
-# The number of hidden functions, and their addresses within libtorch, to which the process adds where that is.
-_STUBS = """\
-  .section .note.GNU-stack,"",%progbits
-  .data
-  .balign 8
-  .globl gradmill_hidden
-gradmill_hidden:
-  .quad {count}
-gradmill_table:
-  .quad {addresses}
-  .text
-{jumps}"""
-_JUMP = """\
-  .globl {name}
-  .hidden {name}
-{name}:
-{jump}
-"""
 # Each source has the helpers of a file, which define what libtorch may define, too: the library's own are called.
 _WORDS = ("-shared", "-fPIC", "-w", "-Wl,-z,muldefs", "-Wl,-Bsymbolic-functions")
 
@@ -52,7 +37,7 @@ def link(compiler: str, objects: Sequence[Path], torch: Path, path: Path) -> Non
 
 def _hidden(objects: Iterable[Path], torch: Path) -> dict[str, int]:
     """The functions that objects need and libtorch hides, with their addresses within it."""
-    if platform.machine() not in _JUMPS or not torch.is_file():
+    if platform.machine() not in _TEXT or not torch.is_file():
         return {}
     undefined = {name for each in objects for name in Symbols(each).undefined()}
     return Symbols(torch).hidden(sorted(name for name in undefined if "torch" in name or "2at" in name))
@@ -60,7 +45,7 @@ def _hidden(objects: Iterable[Path], torch: Path) -> dict[str, int]:
 
 def _stubs(hidden: dict[str, int]) -> str:
     """Functions of these names that jump to libtorch's, in assembly."""
-    jump = _JUMPS.get(platform.machine(), "")
-    jumps = (_JUMP.format(name=name, jump=jump.format(place=8 * i)) for i, name in enumerate(hidden))
+    jump = _TEXT.get(platform.machine())
+    jumps = (jump.fill({"name": name, "place": 8 * i}) for i, name in enumerate(hidden)) if jump else ()
     addresses = ", ".join([*map(str, hidden.values()), "0"])
-    return _STUBS.format(count=len(hidden), addresses=addresses, jumps="".join(jumps))
+    return _TEXT["stubs"].fill({"count": len(hidden), "addresses": addresses, "jumps": "".join(jumps)})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -68,26 +68,19 @@ def _digest(path: str) -> str:
 def update(path: Path, new: Mapping[str, Verdict], used: Iterable[str]) -> None:
     """Adds verdicts to the file, which other processes may extend at the same time; those `used` come last. Raises
     OSError if the file cannot be written."""
+    import fcntl  # not on every system that reads verdicts
+
     new = {key: verdict for key, verdict in new.items() if not verdict.transient}
-    with _locked(path):
+    lock = open_lock(f"{path}.lock")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         before = load(path)
         known = before | new
         known |= {key: known.pop(key) for key in dict.fromkeys(used) if key in known}
         if new or list(known) != list(before):
             save(path, known)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Only one process at a time changes the file of verdicts."""
-    import fcntl  # not on every system that reads verdicts
-
-    file = open_lock(f"{path}.lock")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
     finally:
-        os.close(file)
+        os.close(lock)
 
 
 def save(path: Path, verdicts: Mapping[str, Verdict]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils import _pytree as pytree
 
 from pipeline.verify.child.probe import Probe
 from pipeline.verify.child.shapes import OVERWRITES
@@ -35,7 +36,7 @@ class Calls:
     def outputs(self, values: Sequence[Any]) -> list[Tensor] | None:
         """The tensors that a call returns; None if the operator refuses it. Its inputs stay as they are, and random
         operators draw the same numbers in each call. Who reads past the end of a tensor, reads nan."""
-        values = [mapped(guarded, each) for each in values]
+        values = mapped(guarded, list(values))
         keyword = {each.name: value for each, value in zip(self.arguments, values) if each.kwarg_only}
         torch.default_generator.manual_seed(SEED)
         try:
@@ -63,7 +64,7 @@ class Calls:
         memory without a look at strides."""
 
         def accepted() -> bool:
-            outputs, wanted = self.outputs(values), self.outputs([mapped(_contiguous, each) for each in values])
+            outputs, wanted = self.outputs(values), self.outputs(mapped(_contiguous, values))
             if outputs is None or wanted is None or not all(map(is_finite, outputs)):
                 return False
             return all(map(_alike, outputs, wanted)) and not loses_imaginary_part(values, outputs)
@@ -107,19 +108,13 @@ def tensors(value: Any) -> Iterator[Tensor]:
 
 
 def mapped(function: Callable[[Tensor], Tensor], value: Any) -> Any:
-    """A value with each of its tensors replaced by what `function` returns."""
-    if isinstance(value, Tensor):
-        return function(value)
-    return [mapped(function, each) for each in value] if isinstance(value, list) else value
+    """A value with each of its tensors, also in lists and tuples, replaced by what `function` returns."""
+    return pytree.tree_map_only(Tensor, function, value)
 
 
 def replaced(values: Values, places: Mapping[int, Any]) -> Values:
     """The values of a call with others in some places."""
     return tuple(places.get(place, value) for place, value in enumerate(values))
-
-
-def copied(value: Any) -> Any:
-    return mapped(torch.clone, value)
 
 
 def is_float(tensor: Tensor) -> bool:

@@ -11,23 +11,20 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
-from torch.utils import _pytree as pytree
 
 from pipeline.verify.child import graph
-from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.calls import SEED, is_float, mapped, tensors
 from pipeline.verify.child.duals import primal
-from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
+from pipeline.verify.child.formulas import FormulaError, Gradients, NotImplementedFormula, Tangents
 from pipeline.verify.child.point import (
     Point,
     Slope,
     inner,
-    is_differentiable,
     is_single,
     members_of,
     normal,
     poisoned,
     slope,
-    tensors_in,
     units,
 )
 
@@ -98,7 +95,7 @@ def memory(point: Point) -> Iterator[Finding]:
     for byte in (0x40, 0x7F):
         torch.default_generator.manual_seed(SEED)
         with poisoned(byte):
-            outputs = [(OPERATOR, each) for each in tensors_in(point.outputs(point.call(point.args)))]
+            outputs = [(OPERATOR, each) for each in tensors(point.outputs(point.call(point.args)))]
             computed.append([*outputs, *derivatives(point)])
     for (name, first), (_, other) in zip(*computed):
         if not same(first, other):
@@ -130,7 +127,7 @@ def unread(point: Point) -> Iterator[Finding]:
     for number, slot, tensor in point.implemented:
 
         def loss(step: float, number: int = number) -> float:
-            return inner(alone, point.outputs(point.call(point.moved({number: point.moves[number] * step}))))
+            return inner(alone, point.outputs(point.call(point.moved({number: point.moves[number]}, step))))
 
         value = inner([_fitted(computed[number], tensor)[0]], [point.moves[number]])
         yield from _decided("gradient of other outputs", slot.title, value, slope(loss, single=False))
@@ -150,7 +147,7 @@ def lower(point: Point) -> Iterator[Finding]:
             tangents_at(low, low.moves)
         computed = low.gradients(cotangents=cotangents) if point.formulas.has_backward else []
         torchs = _lower(point.torchs, dtype) if point.torchs is not None and computed else None
-        exact: list[Tensor | None] = []
+        exact: Gradients = []
         if torchs is not None:
             with suppress(FormulaError):
                 exact = torchs.gradients(cotangents=cotangents)
@@ -175,7 +172,7 @@ _EXACT = 32  # how many times as inexact as torch's own it may be
 def _lower(point: Point, dtype: torch.dtype) -> Point | None:
     """The same call with real numbers of a type; None if the operator has no kernel for it."""
     try:
-        return Point(point.formulas, pytree.tree_map_only(Tensor, partial(_lowered, dtype=dtype), point.args))
+        return Point(point.formulas, mapped(partial(_lowered, dtype=dtype), point.args))
     except Exception:
         return None
 
@@ -190,9 +187,7 @@ def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tu
     """A gradient as the engine accepts it (torch: `validate_outputs`), or what it has and must have."""
     if gradient_ is None:
         return None, None
-    if gradient_.is_complex() and not tensor.is_complex():
-        return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
-    if not is_differentiable(gradient_):
+    if not is_float(gradient_) or (gradient_.is_complex() and not tensor.is_complex()):
         return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
     if gradient_.shape != tensor.shape:
         if not _expands(tensor.shape, gradient_.shape):
@@ -245,8 +240,8 @@ def undefined(point: Point) -> Iterator[Finding]:
 def _differences(
     check: str,
     point: Point,
-    got: Sequence[Tensor | None],
-    wanted: Sequence[Tensor | None],
+    got: Gradients,
+    wanted: Gradients,
     names: Sequence[str] | None = None,
 ) -> Iterator[Finding]:
     """The slots, of these inputs or all, whose gradients differ, as the engine passes them on."""
@@ -302,16 +297,16 @@ def tangents(point: Point) -> Iterator[Finding]:
                     yield finding
 
 
-def _ambiguous(check: str, point: Point, computed: dict[str, list[Tensor | None]], moves: Moves) -> Iterator[Finding]:
+def _ambiguous(check: str, point: Point, computed: Tangents, moves: Moves) -> Iterator[Finding]:
     """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     own = [
-        each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(tensors_in(result)))
+        each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(list(tensors(result))))
     ]
     return _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
 
 
-def tangents_at(point: Point, moves: Moves) -> dict[str, list[Tensor | None]]:
+def tangents_at(point: Point, moves: Moves) -> Tangents:
     """The tangents of the outputs, by name, for those of the slots."""
     with torch.no_grad(), forward_ad.dual_level():
         computed = graph.tangents_of(point, moves)
@@ -320,13 +315,13 @@ def tangents_at(point: Point, moves: Moves) -> dict[str, list[Tensor | None]]:
         }
 
 
-def _compared(check: str, point: Point, name: str, members: Sequence[Tensor | None], moves: Moves) -> Iterator[Finding]:
+def _compared(check: str, point: Point, name: str, members: Gradients, moves: Moves) -> Iterator[Finding]:
     """An output's tangent next to finite differences along `moves`."""
     place = point.formulas.outputs.index(name)
-    outputs = tensors_in(point.results[place])
+    outputs = list(tensors(point.results[place]))
     for number, (output, own) in enumerate(zip(outputs, members)):
         title = name if len(outputs) == 1 else f"{name}[{number}]"
-        if not is_differentiable(output):
+        if not is_float(output):
             continue
         if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
             yield Finding(check, title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
@@ -341,7 +336,7 @@ def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves
     """The derivative of an output's inner product with `weight`, as slots move, by finite differences."""
 
     def weighed(step: float) -> float:
-        outputs = tensors_in(point.call(point.moved({i: move * step for i, move in moves.items()}))[place])
+        outputs = list(tensors(point.call(point.moved(moves, step))[place]))
         return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
 
     return slope(weighed, is_single(moves))
@@ -388,7 +383,7 @@ def _slope_of_gradients(point: Point, moves: Moves, grow: float, weights: Sequen
     """The derivative of the gradients' inner product with `weights`, along moves of inputs, and as cotangents grow."""
 
     def value(step: float) -> float:
-        results, after = point.run(point.moved({i: move * step for i, move in moves.items()}))
+        results, after = point.run(point.moved(moves, step))
         cotangents = [None if each is None else each * (1.0 + step * grow) for each in point.cotangents]
         gradients = point.gradients(cotangents=cotangents, args=after, results=results)
         return inner(weights, [graph.fitted(gradients[i], tensor) for i, _, tensor in point.active])
@@ -417,7 +412,7 @@ def of_tangents(point: Point) -> Iterator[Finding]:
     weights = [normal(each, generator) for members in computed.values() for each in members if each is not None]
 
     def value(step: float) -> float:
-        moved = Point(point.formulas, point.moved({i: move * step for i, move in along.items()}))
+        moved = Point(point.formulas, point.moved(along, step))
         found = tangents_at(moved, point.moves)
         return inner(weights, [each for members in found.values() for each in members if each is not None])
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
-from torch.utils import _pytree as pytree
+
+from pipeline.verify.child.calls import mapped
 
 
 class Device:
@@ -17,11 +18,11 @@ class Device:
 
     def there(self, value: Any) -> Any:
         """A value with its tensors on the device. They require a gradient if the original ones do."""
-        return pytree.tree_map_only(Tensor, self._there, value) if self.name else value
+        return mapped(self._there, value) if self.name else value
 
     def back(self, value: Any) -> Any:
         """A value with its tensors on the CPU."""
-        return pytree.tree_map_only(Tensor, lambda tensor: tensor.to("cpu"), value) if self.name else value
+        return mapped(lambda tensor: tensor.to("cpu"), value) if self.name else value
 
     def running(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of tensors on the CPU that runs `function` on the device."""

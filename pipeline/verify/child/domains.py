@@ -27,7 +27,7 @@ class Domain(NamedTuple):
     """The domain of a call. What has no part is not restricted."""
 
     parts: Mapping[str, Part]
-    unique: Callable[[Outputs], Outputs] = lambda outputs: outputs
+    unique: Callable[[Outputs], Outputs] | None = None  # what is unique in the outputs, if not all is
 
     def project(self, argument: str, tensor: Tensor) -> Tensor:
         """An input moved into the domain; one that is in it stays as it is."""
@@ -39,7 +39,10 @@ class Domain(NamedTuple):
 
     def invariants(self, outputs: Outputs) -> Outputs:
         """What is unique in the outputs of a call, as differentiable functions of these."""
-        return self.unique(outputs)
+        return outputs if self.unique is None else self.unique(outputs)
+
+
+EVERYWHERE = Domain({})
 
 
 def domain(name: str, values: Mapping[str, Any]) -> Domain | None:

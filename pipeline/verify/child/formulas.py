@@ -16,6 +16,8 @@ from pipeline.verify.child.operators import Function
 from pipeline.verify.child.passing import Scope, Value, tensors_of
 
 Args = tuple[Any, ...]
+Gradients = Sequence[Tensor | None]  # of the members of inputs or outputs; None for an undefined one
+Tangents = dict[str, list[Tensor | None]]  # of the outputs' members, by the output's name
 # In messages of operators and formulas that lack something, and are not wrong.
 _LACKING = ("not implemented", "not supported", "not differentiable")
 _ABSENT = ("could not run 'aten::", "could not find schema")  # in those of a torch without the operator or its kernel
@@ -84,16 +86,12 @@ class Formulas:
         """What the operator returns, as a list of its outputs."""
         return list(result) if isinstance(result, (tuple, list)) and len(self.outputs) > 1 else [result]
 
-    def gradients(
-        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-    ) -> list[Tensor | None]:
+    def gradients(self, args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
         """The gradients of all members of the inputs, in their order, dense; None for an undefined one. `cotangents`:
         those of the differentiable outputs' members. FormulaError if the formula raises an error."""
         raise NotImplementedError
 
-    def outputs_tangents(
-        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
-    ) -> dict[str, list[Tensor | None]]:
+    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> Tangents:
         """The tangents of outputs, by name; called in a dual level. `tangents`: one for each argument, None where there
         is none; the members of lists in `args` are dual tensors. FormulaError if a formula raises an error."""
         raise NotImplementedError
@@ -126,9 +124,7 @@ class CompiledFormulas(Formulas):
         function.restype = ctypes.c_char_p
         return function
 
-    def gradients(
-        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-    ) -> list[Tensor | None]:
+    def gradients(self, args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
         self.calls += 1
         args, results, cotangents = self._device.there((args, list(results), list(cotangents)))
         given = zip((*self.arguments, *self.outputs, "grad"), (*args, *results, cotangents))
@@ -144,10 +140,8 @@ class CompiledFormulas(Formulas):
             )
             return self._results(error, out)
 
-    def outputs_tangents(
-        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
-    ) -> dict[str, list[Tensor | None]]:
-        computed: dict[str, list[Tensor | None]] = {}
+    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> Tangents:
+        computed: Tangents = {}
         self.calls += 1
         undefined = {name for name, result in zip(self.outputs, results) if result is None}
         args, results, tangents = self._device.there((args, list(results), list(tangents)))
@@ -187,6 +181,6 @@ def _unwritten(given: Iterable[tuple[str, Any]]) -> Iterator[None]:
             raise Overwritten(name)
 
 
-def dense(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
+def dense(tensors: Gradients) -> list[Tensor | None]:
     """The same with sparse tensors as dense ones."""
     return [each if each is None or each.layout == torch.strided else each.to_dense() for each in tensors]

@@ -2,45 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from pipeline.verify.child.calls import is_float, mapped, tensors
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.point import Point, inner, is_differentiable, members_of, tensors_in, with_strides
+from pipeline.verify.child.formulas import Gradients, Tangents
+from pipeline.verify.child.point import Point, inner, with_strides
 
 
-def apply(point: Point, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The differentiable outputs, in a graph. `tensors`: those of the slots with a gradient."""
-    return list(_Operator.apply(point, *tensors))  # type: ignore[no-untyped-call]
+def apply(point: Point, own: Sequence[Tensor]) -> list[Any]:
+    """The outputs, in a graph. `own`: the tensors of the slots with a gradient."""
+    return _with(point.results, _Operator.apply(point, *own))  # type: ignore[no-untyped-call]
+
+
+def _with(results: list[Any], others: Iterable[Tensor]) -> list[Any]:
+    """Outputs with others in place of their tensors."""
+    rest = iter(others)
+    return list(mapped(lambda _: next(rest), results))
 
 
 class _Operator(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, point: Point, *tensors: Tensor) -> tuple[Tensor, ...]:
-        results = point.call(_filled(point, tensors, point.args))
-        flat = [each for result in results for each in tensors_in(result)]
-        flat = [each.clone() if each._is_view() or any(each is one for one in tensors) else each for each in flat]
-        ctx.point, ctx.results, ctx.count = point, results, len(tensors)
-        ctx.save_for_backward(*tensors, *flat)
+    def forward(ctx: Any, point: Point, *own: Tensor) -> tuple[Tensor, ...]:
+        results = point.call(_filled(point, own, point.args))
+        flat = list(tensors(results))
+        flat = [each.clone() if each._is_view() or any(each is one for one in own) else each for each in flat]
+        ctx.point, ctx.results, ctx.count = point, results, len(own)
+        ctx.save_for_backward(*own, *flat)
         used = point.formulas.read if any(point.formulas.read) else point.formulas.differentiable
-        wanted = [flag for result, flag in zip(results, used) for _ in tensors_in(result)]
+        wanted = [flag for result, flag in zip(results, used) for _ in tensors(result)]
         ctx.mark_non_differentiable(*(each for each, flag in zip(flat, wanted) if not flag))
         return tuple(flat)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
-        saved = ctx.saved_tensors
         point: Point = ctx.point
-        tensors, flat = saved[: ctx.count], list(saved[ctx.count :])
-        results = [_replaced(result, flat) for result in ctx.results]
-        wanted = _differentiable(point, cotangents)
-        gradients = point.formulas.gradients(_filled(point, tensors, point.after), results, wanted, point.needs)
-        own = [gradient for gradient, slot in zip(gradients, point.slots) if slot.has_gradient]
-        return None, *(fitted(gradient, tensor) for gradient, tensor in zip(own, tensors))
+        own, results = ctx.saved_tensors[: ctx.count], _with(ctx.results, ctx.saved_tensors[ctx.count :])
+        wanted = point.outputs(_with(ctx.results, cotangents))
+        found = point.formulas.gradients(_filled(point, own, point.after), results, wanted, point.needs)
+        return None, *(fitted(found[i], tensor) for (i, _, _), tensor in zip(point.active, own))
 
 
 def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
@@ -50,16 +56,9 @@ def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
     return gradient.sum_to_size(tensor.shape)
 
 
-def _filled(point: Point, tensors: Iterable[Tensor], args: Sequence[Any]) -> tuple[Any, ...]:
+def _filled(point: Point, own: Iterable[Tensor], args: Sequence[Any]) -> tuple[Any, ...]:
     """Arguments with these tensors in the slots that have a gradient."""
-    return point.filled(args, dict(zip(point.moves, tensors)))
-
-
-def _replaced(result: Any, flat: list[Tensor]) -> Any:
-    """An output with the next saved tensors in place of its own."""
-    if isinstance(result, Tensor):
-        return flat.pop(0)
-    return [flat.pop(0) if isinstance(each, Tensor) else each for each in result] if tensors_in(result) else result
+    return point.filled(args, dict(zip(point.moves, own)))
 
 
 def second(point: Point, weights: Sequence[Tensor]) -> tuple[list[Tensor | None], list[Tensor | None]]:
@@ -68,7 +67,7 @@ def second(point: Point, weights: Sequence[Tensor]) -> tuple[list[Tensor | None]
     own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
     pairs = [
         (out, w.clone().requires_grad_())
-        for out, w in zip(_differentiable(point, apply(point, own)), point.cotangents)
+        for out, w in zip(point.outputs(apply(point, own)), point.cotangents)
         if w is not None and out is not None and out.requires_grad
     ]
     roots, cotangents = [out for out, _ in pairs], [w for _, w in pairs]
@@ -85,18 +84,6 @@ def _gradients(
     if not pairs:
         return [None] * len(inputs)
     return list(torch.autograd.grad([each for each, _ in pairs], inputs, [w for _, w in pairs], allow_unused=True))
-
-
-def _differentiable(point: Point, tensors: Sequence[Tensor]) -> list[Tensor | None]:
-    """Of tensors, one for each tensor in the outputs, those of the members of differentiable outputs; None for an
-    undefined one."""
-    rest = iter(tensors)
-    members = [
-        (None if each is None else next(rest), flag)
-        for result, flag in zip(point.results, point.formulas.differentiable)
-        for each in members_of(result)
-    ]
-    return [each for each, flag in members if flag]
 
 
 def dual_gradients(point: Point, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
@@ -116,18 +103,18 @@ def dual_results(point: Point, moves: Mapping[int, Tensor]) -> tuple[tuple[Any, 
     results: list[Any] = []
     flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
     for name, result, differentiable in flags:
-        members = tensors_in(result)
-        if not differentiable or not any(map(is_differentiable, members)):
+        if not differentiable or not any(map(is_float, tensors(result))):
             results.append(result)
             continue
         if name not in tangents:
             raise LookupError(f"'{name}' has no forward formula")
-        made = [
-            each if tangent is None else dual(each.detach().clone(), tangent)
-            for each, tangent in zip(members, tangents[name])
-        ]
-        results.append(made[0] if isinstance(result, Tensor) else made)
+        results.append(mapped(partial(_with_next, iter(tangents[name])), result))
     return _filled(point, duals, point.after), results
+
+
+def _with_next(tangents: Iterator[Tensor | None], tensor: Tensor) -> Tensor:
+    move = next(tangents)
+    return tensor if move is None else dual(tensor.detach().clone(), move)
 
 
 def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
@@ -135,7 +122,7 @@ def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
     LookupError for what cannot be done: members of lists carry the tangents themselves."""
     _refuse_lists(point)
     if point.formulas.is_torchs:
-        return _twice(point, along, weights)
+        return nested(point, along, weights)
     with torch.no_grad(), forward_ad.dual_level():
         args, results = dual_results(point, along)
         found = point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves))
@@ -144,16 +131,17 @@ def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
 
 def nested(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
     """The same in functorch, as torch nests levels of forward mode: helpers ask for its tensors."""
-    own = [tensor.detach().clone() for _, _, tensor in point.active]
+    own, moves = tuple(tensor.detach().clone() for _, _, tensor in point.active), tuple(point.moves.values())
 
-    def product(*tensors: Tensor) -> Tensor:
+    def tangents(*tensors: Tensor) -> tuple[Tensor, ...]:
+        if point.formulas.is_torchs:
+            found: tuple[Tensor, ...] = torch.func.jvp(partial(_outputs, point), tensors, moves)[1]
+            return found
         results, args = point.run(_filled(point, tensors, point.args))
-        found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
-        parts = [(weight.conj() * each).real.sum() for weight, each in zip(weights, found)]
-        return torch.stack(parts).sum()
+        return _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
 
     with torch.no_grad():
-        return float(torch.func.jvp(product, tuple(own), tuple(along.values()))[1])
+        return inner(weights, torch.func.jvp(tangents, own, tuple(along.values()))[1])
 
 
 def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
@@ -161,14 +149,14 @@ def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
     _refuse_lists(point)
     if not point.formulas.has_backward:
         raise LookupError("the operator has no backward formula")
-    if point.formulas.is_torchs:
-        return _twice(point, along, weights, reverse=True)
     own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
+    found: Gradients
     with torch.enable_grad(), forward_ad.dual_level():
-        flat = apply(point, own)
-        results = [_replaced(result, flat) for result in point.results]
-        args = _filled(point, own, point.after)
-        found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
+        if point.formulas.is_torchs:
+            found = [tangent(each) for each in _outputs(point, *map(dual, own, point.moves.values()))]
+        else:
+            args, results = _filled(point, own, point.after), apply(point, own)
+            found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
         return inner(_gradients(found, weights, own), list(along.values()))
 
 
@@ -177,33 +165,18 @@ def _refuse_lists(point: Point) -> None:
         raise LookupError("a list of tensors")
 
 
-def _defined(tangents: dict[str, list[Tensor | None]]) -> list[Tensor]:
-    return [each for members in tangents.values() for each in members if each is not None]
+def _defined(tangents: Tangents) -> tuple[Tensor, ...]:
+    return tuple(each for members in tangents.values() for each in members if each is not None)
 
 
-def _twice(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor], *, reverse: bool = False) -> float:
-    """The same of torch's own formulas. Levels of forward mode nest in functorch alone."""
-    own = tuple(tensor.detach().clone().requires_grad_(reverse) for _, _, tensor in point.active)
-    moves = tuple(point.moves.values())
+def _outputs(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
+    """The outputs by torch's operator that have formulas for tangents."""
     names = {name for each in point.formulas.tangents for name in each["outputs"]}
-
-    def outputs(*tensors: Tensor) -> tuple[Tensor, ...]:
-        found = point.formulas.listed(point.formulas.function(_filled(point, tensors, point.args))[0])
-        pairs = zip(point.formulas.outputs, found)
-        return tuple(each for name, each in pairs if len(found) == 1 or name in names)
-
-    def tangents(*tensors: Tensor) -> tuple[Tensor, ...]:
-        found: tuple[Tensor, ...] = torch.func.jvp(outputs, tensors, moves)[1]
-        return found
-
-    if not reverse:
-        return inner(weights, torch.func.jvp(tangents, own, tuple(along.values()))[1])
-    with torch.enable_grad(), forward_ad.dual_level():
-        found = [tangent(each) for each in outputs(*map(dual, own, moves))]
-        return inner(_gradients(found, weights, own), list(along.values()))
+    found = point.formulas.listed(point.formulas.function(_filled(point, own, point.args))[0])
+    return tuple(each for name, each in zip(point.formulas.outputs, found) if len(found) == 1 or name in names)
 
 
-def tangents_of(point: Point, moves: Mapping[int, Tensor]) -> dict[str, list[Tensor | None]]:
+def tangents_of(point: Point, moves: Mapping[int, Tensor]) -> Tangents:
     """The tangents of the outputs by the forward formulas; an in-place function's output has the name `self`."""
     listed = ((i, tensor) for i, slot, tensor in point.active if i in moves and slot.member >= 0)
     args = point.filled(point.after, {i: dual(tensor.detach().clone(), moves[i]) for i, tensor in listed})

@@ -22,9 +22,9 @@ def layouts(names: list[str], values: Values) -> Iterator[Variant]:
 def sizes(names: list[str], values: Values) -> Iterator[Variant]:
     """Variants of a call: with one element, of which some tensors are 0-dim; with none; with tensors that are broadcast
     or of lower rank."""
-    yield "one element", tuple(mapped(_one_element, value) for value in values)
+    yield "one element", mapped(_one_element, values)
     yield from _resized("empty", 0, values)
-    of_rank_one = tuple(mapped(lambda each: _one_element(each).reshape(-1), value) for value in values)
+    of_rank_one = mapped(lambda each: _one_element(each).reshape(-1), values)
     yield from _changes((("0-dim", _0_dim),), names, of_rank_one)
     yield from _changes(_SIZES, names, values)
     yield from _resized("one", 1, values)
@@ -59,7 +59,7 @@ def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:
         def cut(each: Tensor, length: int = length) -> Tensor:
             return each[tuple(slice(size if own == length else own) for own in each.shape)]
 
-        yield f"{what}: {length} to {size}", tuple(mapped(cut, value) for value in values)
+        yield f"{what}: {length} to {size}", mapped(cut, values)
 
 
 def _channels_last(tensor: Tensor) -> Tensor | None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
+from pipeline.verify.child.calls import mapped
 from pipeline.verify.child.device import Device
 
 Function = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
@@ -103,7 +103,7 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
     def function(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         values = list(args)
         for place in written:
-            values[place] = pytree.tree_map_only(Tensor, Tensor.clone, values[place])
+            values[place] = mapped(Tensor.clone, values[place])
         passed = device.there(values)
         positional = [value for value, each in zip(passed, arguments) if not each.kwarg_only]
         named = {each.name: value for value, each in zip(passed, arguments) if each.kwarg_only}

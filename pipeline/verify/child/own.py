@@ -11,9 +11,10 @@ from torch import Tensor
 from pipeline.verify.child import checks
 from pipeline.verify.child.calls import tensors
 from pipeline.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
+from pipeline.verify.child.domains import EVERYWHERE
 from pipeline.verify.child.formulas import FormulaError, NotImplementedFormula
 from pipeline.verify.child.graph import fitted
-from pipeline.verify.child.point import Point, Slope, Slot, inner, tensors_in
+from pipeline.verify.child.point import Point, Slope, Slot, inner
 
 Check = Callable[[Point], Iterator[Finding]]
 _MOST = 6  # elements that differ from torch's: whether differences decide
@@ -44,7 +45,7 @@ def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
             continue
 
         def by_differences(unit: Tensor, number: int = number, slot: Slot = slot) -> Slope | None:
-            return point.slope({number: point.along(slot, unit)}) if point.domain is None else None
+            return point.slope({number: point.along(slot, unit)}) if point.domain is EVERYWHERE else None
 
         if _differ(point, own, other, tensor, by_differences):
             yield Finding("torch's own", slot.title, shown(own), shown(other))
@@ -56,7 +57,7 @@ def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
     partial = len(point.moves) < len(point.slots)  # torch's zeros of the others, times inf, are zero; ours are nan
     for name, members in tangents_at(point, point.moves).items():
         place = point.formulas.outputs.index(name)
-        outputs = tensors_in(point.results[place])
+        outputs = tensors(point.results[place])
         for at, (own, other, output) in enumerate(zip(members, wanted.get(name, ()), outputs)):
             if own is None or other is None or own.shape != other.shape or (partial and bool(own.isnan().any())):
                 continue

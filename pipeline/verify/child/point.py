@@ -6,15 +6,16 @@ import ctypes
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.calls import SEED
-from pipeline.verify.child.domains import Domain, domain
-from pipeline.verify.child.formulas import Args, Formulas
+from pipeline.verify.child.calls import SEED, is_float, mapped
+from pipeline.verify.child.domains import EVERYWHERE, domain
+from pipeline.verify.child.formulas import Args, Formulas, Gradients
 
 STEP = 1e-6  # of finite differences, in float64
 _FINE_STEPS = (1e-3, 1e-4)  # of those that are extrapolated
@@ -37,7 +38,7 @@ class Slot(NamedTuple):
     @property
     def has_gradient(self) -> bool:
         """Whether autograd differentiates it."""
-        return self.tensor is not None and is_differentiable(self.tensor)
+        return self.tensor is not None and is_float(self.tensor)
 
     @property
     def title(self) -> str:
@@ -71,8 +72,10 @@ class Point:
 
     def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None, *, ones: bool = False) -> None:
         self.formulas, self.torchs, self.draw = formulas, torchs, _ones if ones else normal
-        self.domain = domain(formulas.operator, dict(zip(formulas.arguments, args)))
-        self.args = self._projected(args)
+        named = dict(zip(formulas.arguments, args))
+        self.domain = domain(formulas.operator, named) or EVERYWHERE
+        inside = self.domain.project
+        self.args = tuple(inside(name, each) if isinstance(each, Tensor) else each for name, each in named.items())
         self.results, self.after = self.run(self.args)
         self.slots = list(_slots(formulas, self.args))
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
@@ -88,14 +91,7 @@ class Point:
         self.moves = {i: self.along(slot, self.draw(tensor, generator)) for i, slot, tensor in self.active}
 
     def _weight(self, output: Tensor | None, generator: torch.Generator) -> Tensor | None:
-        return self.draw(output, generator) if output is not None and is_differentiable(output) else None
-
-    def _projected(self, args: Args) -> Args:
-        """The arguments within the operator's domain."""
-        if self.domain is None:
-            return args
-        pairs = zip(self.formulas.arguments, args)
-        return tuple(self.domain.project(name, each) if isinstance(each, Tensor) else each for name, each in pairs)
+        return self.draw(output, generator) if output is not None and is_float(output) else None
 
     @property
     def active(self) -> list[tuple[int, Slot, Tensor]]:
@@ -117,23 +113,22 @@ class Point:
 
     def along(self, slot: Slot, direction: Tensor) -> Tensor:
         """A direction in which a slot stays in the operator's domain."""
-        return direction if self.domain is None else self.domain.tangent(slot.name, direction)
+        return self.domain.tangent(slot.name, direction)
 
     @property
     def is_ambiguous(self) -> bool:
         """Whether the outputs are determined only up to a symmetry: the loss is one of invariants of them."""
-        return self.domain is not None and self.domain.unique is not Domain._field_defaults["unique"]
+        return self.domain.unique is not None
 
-    def _unique(self, outputs: Sequence[Tensor | None]) -> list[Tensor | None]:
+    def _unique(self, outputs: Gradients) -> list[Tensor | None]:
         """What is unique in the differentiable outputs."""
-        if self.domain is None or not self.is_ambiguous:
-            return list(outputs)
-        return list(self.domain.invariants(tuple(each for each in outputs if each is not None)))
+        known = tuple(each for each in outputs if each is not None)
+        return list(self.domain.invariants(known) if self.is_ambiguous else outputs)
 
     def _cotangents(self) -> list[Tensor | None]:
         """The gradients of the loss of invariants by the outputs."""
         known = [each for each in self.outputs(self.results) if each is not None]
-        outputs = [each.detach().requires_grad_(is_differentiable(each)) for each in known]
+        outputs = [each.detach().requires_grad_(is_float(each)) for each in known]
         with torch.enable_grad():
             unique = zip(self._unique(outputs), self._weights)
             pairs = [(a, w) for a, w in unique if a is not None and w is not None and a.requires_grad]
@@ -169,12 +164,12 @@ class Point:
     def gradients(
         self,
         needs: Sequence[bool] | None = None,
-        cotangents: Sequence[Tensor | None] | None = None,
+        cotangents: Gradients | None = None,
         args: Args | None = None,
         results: Sequence[Any] | None = None,
         *,
         graph: bool = False,
-    ) -> list[Tensor | None]:
+    ) -> Gradients:
         """The gradients of all slots by the formulas, fitted; by default of this point. Helpers of formulas ask saved
         inputs whether they require a gradient. `graph`: whether one is recorded, as with `create_graph`."""
         args, results = args or self.after, self.results if results is None else results
@@ -195,23 +190,19 @@ class Point:
                 args[slot.place][slot.member] = tensor
         return tuple(args)
 
-    def moved(self, moves: Mapping[int, Tensor]) -> Args:
-        """The arguments with a tensor added to some slots, by the slot's number."""
-        pairs = ((number, self.slots[number].tensor, move) for number, move in moves.items())
-        own = {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs if tensor is not None}
+    def moved(self, moves: Mapping[int, Tensor], step: float) -> Args:
+        """The arguments with a step along a tensor added to some slots, by the slot's number."""
+        pairs = ((i, tensor, moves[i] * step) for i, _, tensor in self.active if i in moves)
+        own = {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs}
         return self.filled(self.args, own)
 
-    def loss(self, args: Args) -> float:
+    def _loss(self, moves: Mapping[int, Tensor], step: float) -> float:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
-        return inner(self._weights, self._unique(self.outputs(self.call(args))))
+        return inner(self._weights, self._unique(self.outputs(self.call(self.moved(moves, step)))))
 
     def slope(self, moves: Mapping[int, Tensor], *, fine: bool = False) -> Slope | None:
         """The derivative of the loss in a direction; None where finite differences do not decide it."""
-
-        def loss(step: float) -> float:
-            return self.loss(self.moved({i: move * step for i, move in moves.items()}))
-
-        return fine_slope(loss) if fine else slope(loss, is_single(moves))
+        return fine_slope(partial(self._loss, moves)) if fine else slope(partial(self._loss, moves), is_single(moves))
 
 
 def is_single(moves: Mapping[int, Tensor]) -> bool:
@@ -279,11 +270,12 @@ def poisoned(byte: int) -> Iterator[None]:
 
 def tracked(value: Any, *, graph: bool = False) -> Any:
     """A value whose tensors require a gradient: the same ones if `graph`, which has them already."""
-    if isinstance(value, (list, tuple)):
-        return [tracked(each, graph=graph) for each in value]
-    if not isinstance(value, Tensor) or not is_differentiable(value):
-        return value
-    return value if graph and value.requires_grad else value.detach().requires_grad_()
+
+    def own(tensor: Tensor) -> Tensor:
+        kept = not is_float(tensor) or (graph and tensor.requires_grad)
+        return tensor if kept else tensor.detach().requires_grad_()
+
+    return mapped(own, value)
 
 
 def members_of(value: Any) -> list[Tensor | None]:
@@ -293,12 +285,7 @@ def members_of(value: Any) -> list[Tensor | None]:
     return [value if isinstance(value, Tensor) else None]
 
 
-def is_differentiable(tensor: Tensor) -> bool:
-    """Whether autograd differentiates a tensor of this type."""
-    return tensor.is_floating_point() or tensor.is_complex()
-
-
-def inner(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> float:
+def inner(first: Gradients, second: Gradients) -> float:
     """The real part of the inner product of two lists of tensors; None is zero. nan where their shapes differ."""
     total = 0.0
     for a, b in zip(first, second):
@@ -309,13 +296,6 @@ def inner(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> fl
         product = a.conj() * b
         total += float(product.real.sum() if product.is_complex() else product.sum())
     return total
-
-
-def tensors_in(value: Any) -> list[Tensor]:
-    """The tensors of a value: itself, or the members of a list."""
-    if isinstance(value, Tensor):
-        return [value]
-    return [each for each in value if isinstance(each, Tensor)] if isinstance(value, (list, tuple)) else []
 
 
 def normal(like: Tensor, generator: torch.Generator) -> Tensor:
@@ -335,26 +315,15 @@ def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tup
         for _ in range(4):
             yield "", normal(tensor, generator)
         return
-    for number in range(tensor.numel()):
+    for place in product(*map(range, tensor.shape)):
         for factor in factors:
             unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
-            unit.view(-1)[number] = torch.tensor(factor, dtype=tensor.dtype)
-            yield _index(number, tensor.shape), unit
-
-
-def _index(number: int, shape: Sequence[int]) -> str:
-    places = []
-    for size in reversed(shape):
-        places.append(number % size)
-        number //= size
-    return f"[{', '.join(map(str, reversed(places)))}]" if shape else ""
+            unit[place] = torch.tensor(factor, dtype=tensor.dtype)
+            yield str(list(place)) if place else "", unit
 
 
 def _slots(formulas: Formulas, args: Args) -> Iterator[Slot]:
     for name, place in zip(formulas.inputs, formulas.places):
-        value = args[place]
-        if isinstance(value, (list, tuple)):
-            for member, tensor in enumerate(value):
-                yield Slot(name, place, member, tensor)
-        else:
-            yield Slot(name, place, -1, value if isinstance(value, Tensor) else None)
+        listed = isinstance(args[place], (list, tuple))
+        for member, tensor in enumerate(members_of(args[place])):
+            yield Slot(name, place, member if listed else -1, tensor)

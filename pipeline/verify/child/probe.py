@@ -6,8 +6,11 @@ import os
 import select
 import signal
 from collections.abc import Callable
+from typing import TypeVar
 
 import torch
+
+T = TypeVar("T")
 
 SECONDS = 600.0  # for one question, of a clock: a machine may be busy
 DEATHS = 8  # of copies: then the answer to all that is left is no
@@ -27,13 +30,10 @@ class Probe:
         self._reading = -1
         self._writing = -1  # only a copy has it
 
-    def run(self, work: Callable[[], None]) -> None:
-        """Does `work`, which may ask."""
+    def run(self, work: Callable[[], T]) -> T:
+        """What `work` returns, which may ask."""
         try:
-            work()
-        except BaseException:
-            if self._writing < 0:
-                raise
+            return work()
         finally:
             if self._writing >= 0:
                 os._exit(0)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from pipeline.verify.child.calls import Values, copied, tensors
+from pipeline.verify.child.calls import Values, mapped, tensors
 
 SMALL, LARGEST = 400, 10_000  # elements of all tensors of a call: larger ones are kept where there are no small ones
 OWN, INNER, LARGE = 24, 24, 2  # calls kept of an overload: of functions that have its name, of others, large ones
@@ -53,7 +53,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         own = is_part_of(name, self.names)
         if size > SMALL:
             if own and len(self._large[name]) < LARGE:
-                self._large[name].append((self.source, tuple(map(copied, values))))
+                self._large[name].append((self.source, mapped(torch.clone, values)))
             return
         key = (name, *map(signature, values))
         modes = tuple(each for each in values if isinstance(each, str))
@@ -62,7 +62,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._seen.add(key)
             self._counts[group] += 1
             calls = self._own if own else self._inner
-            calls[name].append((self.source, tuple(map(copied, values))))
+            calls[name].append((self.source, mapped(torch.clone, values)))
 
 
 def complete(schema: torch._C.FunctionSchema, args: Sequence[Any], keyword: Mapping[str, Any]) -> Values:

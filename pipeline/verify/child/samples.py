@@ -49,10 +49,8 @@ def samples(
     """
     name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
     own = from_opinfo.recorded(name, folder)
-    found: list[Sample] = []
     probe = Probe(forks=forks)
-    probe.run(lambda: found.extend(_all(Calls(operator, schema, probe), schema, own, limit)))
-    return iter(found)
+    return iter(probe.run(lambda: list(_all(Calls(operator, schema, probe), schema, own, limit))))
 
 
 def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
@@ -138,7 +136,7 @@ def _bases(plain: list[Sample]) -> list[Values]:
 def _with_complex(calls: Calls, bases: list[Values]) -> Iterator[Values]:
     """The samples, and the first one with complex numbers if none has them and the operator takes them."""
     yield from bases[:1]
-    made = tuple(mapped(as_complex, each) for each in bases[0]) if bases else ()
+    made = mapped(as_complex, bases[0]) if bases else ()
     if bases and not any(map(_is_complex, bases)) and calls.accepts(made, finite=True):
         yield made
     yield from bases[1:]

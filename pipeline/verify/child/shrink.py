@@ -7,9 +7,8 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
-from pipeline.verify.child.calls import tensors
+from pipeline.verify.child.calls import mapped, tensors
 from pipeline.verify.child.checks import Finding
 from pipeline.verify.child.formulas import Args
 
@@ -21,19 +20,12 @@ Found = Callable[[Args], Finding | None]
 def shrunk(finding: Finding, args: Args, again: Found) -> tuple[Finding, Args]:
     """The finding at the smallest arguments that have it, of those tried. `again`: the same finding at other arguments;
     None if there is none."""
-    best = finding, args
-    tries = 0
-    progress = True
-    while progress and tries < _TRIES:
-        progress = False
-        for smaller in _smaller(best[1]):
-            tries += 1
-            found = again(smaller)
-            if found is not None:
-                best, progress = (found, smaller), True
-                break
-            if tries >= _TRIES:
-                break
+    tries = iter(range(_TRIES))
+    smallest: tuple[Finding, Args] | None = finding, args
+    while smallest is not None:
+        best = smallest
+        tried = ((again(smaller), smaller) for smaller, _ in zip(_smaller(best[1]), tries))
+        smallest = next(((found, smaller) for found, smaller in tried if found is not None), None)
     return best
 
 
@@ -44,8 +36,8 @@ def _smaller(args: Args) -> Iterator[Args]:
     for size in sizes:
         for place in range(max(tensor.dim() for tensor in own)):
             if any(tensor.dim() > place and tensor.shape[tensor.dim() - 1 - place] == size for tensor in own):
-                yield pytree.tree_map_only(Tensor, partial(_cut, size=size, place=place), args)
-    rounded = pytree.tree_map_only(Tensor, _rounded, args)
+                yield mapped(partial(_cut, size=size, place=place), args)
+    rounded = mapped(_rounded, args)
     if any(not torch.equal(a, b) for a, b in zip(own, tensors(rounded))):
         yield rounded
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.formulas import Args, Formulas
+from pipeline.verify.child.formulas import Args, Formulas, Gradients
 
 _MOST = 12  # elements of a tensor that are shown
 
 
-def described(formulas: Formulas, args: Args, grads: Sequence[Tensor | None]) -> str:
+def described(formulas: Formulas, args: Args, grads: Gradients) -> str:
     """The arguments, and the gradients of outputs: `self=tensor(0.5), other=2, grad=tensor(1.25)`. Defaults of None are
     left out."""
     pairs = [*zip(formulas.arguments, args), *(("grad", each) for each in grads)]

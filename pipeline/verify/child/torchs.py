@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -10,7 +11,15 @@ from torch import Tensor
 
 from pipeline.verify.child.calls import SEED
 from pipeline.verify.child.duals import dual, tangent
-from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula, dense
+from pipeline.verify.child.formulas import (
+    Args,
+    FormulaError,
+    Formulas,
+    Gradients,
+    NotImplementedFormula,
+    Tangents,
+    dense,
+)
 from pipeline.verify.child.point import members_of, tracked
 
 
@@ -19,9 +28,7 @@ class TorchFormulas(Formulas):
 
     is_torchs = True
 
-    def gradients(
-        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-    ) -> list[Tensor | None]:
+    def gradients(self, args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
         graph = torch.is_grad_enabled()
         needed = {place for place, flag in zip(self.places, needs) if flag}
         with torch.enable_grad():
@@ -36,41 +43,36 @@ class TorchFormulas(Formulas):
             if not pairs:
                 raise NotImplementedFormula("torch has no derivative of it")
             outputs, weights = [a for a, _ in pairs], [w for _, w in pairs]
-            try:
+            with _of_formula():
                 found = torch.autograd.grad(outputs, wanted, weights, create_graph=graph, allow_unused=True)
-            except (RuntimeError, NotImplementedError) as error:
-                raise _failure(error) from None
         by_tensor = {id(tensor): each for tensor, each in zip(wanted, dense(found))}
         return [None if each is None else by_tensor.get(id(each)) for each in slots]
 
     def _roots(self, args: Args) -> list[Tensor | None]:
         """The members of the differentiable outputs; None for an undefined one."""
-        try:
-            torch.default_generator.manual_seed(SEED)
-            results = self.listed(self.function(args)[0])
-        except (RuntimeError, NotImplementedError) as error:
-            raise _failure(error) from None
-        flags = zip(results, self.differentiable)
+        flags = zip(self._results(args), self.differentiable)
         return [each for result, flag in flags if flag for each in members_of(result)]
 
-    def outputs_tangents(
-        self, args: Args, results: Sequence[Any], tangents: Sequence[Any]
-    ) -> dict[str, list[Tensor | None]]:
+    def _results(self, args: Args) -> list[Any]:
+        torch.default_generator.manual_seed(SEED)
+        with _of_formula():
+            return self.listed(self.function(args)[0])
+
+    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> Tangents:
         duals = [each if move is None else dual(each.detach().clone(), move) for each, move in zip(args, tangents)]
-        try:
-            torch.default_generator.manual_seed(SEED)
-            outputs = self.listed(self.function(tuple(duals))[0])
-        except (RuntimeError, NotImplementedError) as error:
-            raise _failure(error) from None
         wanted = {name for each in self.tangents for name in each["outputs"]}
         return {
             name: [None if each is None else tangent(each) for each in members_of(output)]
-            for name, output in zip(self.outputs, outputs)
+            for name, output in zip(self.outputs, self._results(tuple(duals)))
             if name in wanted or len(self.outputs) == 1
         }
 
 
-def _failure(error: Exception) -> FormulaError:
-    """The error of a formula; another one if torch has no such formula."""
-    lacks = "not implemented" in str(error) or "not been implemented" in str(error)
-    return NotImplementedFormula(str(error)) if lacks else FormulaError(str(error))
+@contextmanager
+def _of_formula() -> Iterator[None]:
+    """Raises an error of torch as one of the formula; another one if torch has no such formula."""
+    try:
+        yield
+    except (RuntimeError, NotImplementedError) as error:
+        lacks = "not implemented" in str(error) or "not been implemented" in str(error)
+        raise (NotImplementedFormula if lacks else FormulaError)(str(error)) from None

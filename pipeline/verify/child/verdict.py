@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -99,21 +98,13 @@ class Verdict:
                 self.skipped["samples that end the process"] += 1
             else:
                 begin(number)
-                self._try(sample)
+                self._check(sample)
             given = {"input": described(self.formulas, sample.args, ()), "source": sample.source, "point": sample.point}
             checked = {"checks": list(self.done - done), "skipped": list(self.skipped - skipped)}
             self.tried.append({**given, **checked})
             self.transient = time.process_time() > end
             if self.formulas.calls > _CALLS or self.transient:
                 break
-
-    def _try(self, sample: Sample) -> None:
-        try:
-            point = self._point(sample.args)
-        except Exception as error:
-            self.skipped[f"the operator: {first_line(error)}"] += 1
-        else:
-            self._check(point, sample)
 
     def _point(self, args: Args, *, ones: bool = False) -> Point:
         """The formulas at arguments, with torch's own next to them. Raises what the operator raises."""
@@ -132,16 +123,17 @@ class Verdict:
             return True
 
         listed = list(self._checks(sample))
-        answers: list[bool] = []
-        for formulas, chosen in (
-            (self.torchs or self.formulas, listed if self.torchs else ()),
-            (self.formulas, listed),
-        ):
-            probe, work = Probe(), partial(survives, formulas, chosen)
-            probe.run(lambda ask=probe.ask, work=work: answers.append(ask(work)))  # type: ignore[misc]
-        return answers == [True, False]
+        others, probe = (self.torchs or self.formulas, listed if self.torchs else ()), Probe()
+        if not probe.run(lambda: probe.ask(lambda: survives(*others))):
+            return False
+        return not probe.run(lambda: probe.ask(lambda: survives(self.formulas, listed)))
 
-    def _check(self, point: Point, sample: Sample) -> None:
+    def _check(self, sample: Sample) -> None:
+        try:
+            point = self._point(sample.args)
+        except Exception as error:
+            self.skipped[f"the operator: {first_line(error)}"] += 1
+            return
         if not any(point.needs) or not any(each is not None for each in point.cotangents):
             self.skipped["no input or no output of this operator is differentiable"] += 1
             return
@@ -277,13 +269,12 @@ class Verdict:
 
         if finding.check == "end":
             return self._row(finding, sample.args, sample)
-        probe, found = Probe(forks=self._forks), list[tuple[Finding, Args]]()  # an operator may not check what is cut
+        probe = Probe(forks=self._forks)  # an operator may not check what is cut
 
         def again_if_it_ends_nothing(args: Args) -> Finding | None:
             return again(args) if probe.ask(lambda: again(args) is not None) else None
 
-        probe.run(lambda: found.append(shrunk(finding, sample.args, again_if_it_ends_nothing)))
-        ((smaller, args),) = found
+        smaller, args = probe.run(lambda: shrunk(finding, sample.args, again_if_it_ends_nothing))
         of_ones = again(args, ones=True)
         return self._row(of_ones or smaller, args, sample, grads=of_ones is None and finding.check.startswith("grad"))
 

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.calls import SEED, is_float
 from pipeline.verify.child.checks import Finding, Inapplicable, number_of, range_of
+from pipeline.verify.child.domains import EVERYWHERE
 from pipeline.verify.child.graph import fitted
 from pipeline.verify.child.operators import Function
-from pipeline.verify.child.point import Point, Slope, inner, is_differentiable, normal, slope
+from pipeline.verify.child.point import Point, Slope, inner, normal, slope
 from pipeline.verify.child.torchs import TorchFormulas
 
 SELF = "self"
@@ -24,9 +25,9 @@ def written(point: Point) -> Iterator[Finding]:
     into a view of that tensor and another view of it is read. Inapplicable if no variant takes the arguments."""
     own = dict(zip(point.formulas.arguments, point.args)).get(SELF)
     taken: list[tuple[str, Function]] = []
-    if isinstance(own, Tensor) and not point.domain and SELF not in point.formulas.not_implemented:
+    if isinstance(own, Tensor) and point.domain is EVERYWHERE and SELF not in point.formulas.not_implemented:
         taken = [(name, function) for name, function in point.formulas.in_place if _takes(function, point.args, own)]
-    if own is None or not taken or not is_differentiable(own):
+    if own is None or not taken or not is_float(own):
         raise Inapplicable
     lacks = "" if any(slot.name == SELF for slot in point.slots) else ", as self has no formula"
     for name, function in taken:
@@ -62,7 +63,7 @@ def _derivatives(point: Point, function: Function, own: Tensor) -> Iterator[tupl
 
     def loss(step: float, move: Tensor, number: int | None) -> float:
         moved = base + step * move if number is None else base
-        args = point.args if number is None else point.moved({number: step * move})
+        args = point.args if number is None else point.moved({number: move}, step)
         with torch._C._AutoDispatchBelowAutograd():
             result, _ = _called(function, _on(point, moved.select(-1, 1), args))
         return inner([weight], [torch.stack((moved.select(-1, 0), result), -1).view(-1)])
