@@ -9,7 +9,6 @@ not reported is printed with its formula, and whether it changes a value at all.
 from __future__ import annotations
 
 import argparse
-import itertools
 import re
 import time
 from collections import Counter
@@ -25,6 +24,7 @@ from verify.effects import Effects
 
 _KEYS = ("name", "dispatch", "output_differentiability")
 _TYPES = re.compile(r"\bTensor (\w+)")
+_AT_ONCE = 100  # mutations in a batch
 
 
 class Mutation(NamedTuple):
@@ -180,21 +180,21 @@ def main(words: Sequence[str]) -> int:
     parser = options(__doc__, 300)
     parser.add_argument("--only", nargs="*", default=[], help="names of operators")
     parser.add_argument("--cache", type=Path, default=CACHE)
-    wanted, begin = parser.parse_args(words), time.monotonic()
-    status = _batch(wanted, wanted.seed)
-    for seed in itertools.count(wanted.seed + 1) if wanted.minutes < float("inf") else ():
+    wanted, begin, status = parser.parse_args(words), time.monotonic(), 0
+    for number, first in enumerate(range(0, wanted.count, _AT_ONCE)):
         if time.monotonic() - begin > wanted.minutes * 60:
+            print("the time is over")
             break
-        status = max(status, _batch(wanted, seed))
+        status = max(status, _batch(wanted, min(wanted.count - first, _AT_ONCE), wanted.seed + number))
     return status
 
 
-def _batch(wanted: argparse.Namespace, seed: int) -> int:
-    """The exit status: 1 if too many are not reported."""
+def _batch(wanted: argparse.Namespace, count: int, seed: int) -> int:
+    """Makes and verifies so many. The exit status: 1 if too many are not reported."""
     print(f"seed {seed}")
     definitions = installed()
     chosen = [each for each in definitions if not wanted.only or operator(each["name"]) in wanted.only]
-    made = list(mutations(chosen, wanted.count, Random(seed)))
+    made = list(mutations(chosen, count, Random(seed)))
     try:
         refused = _refused(made, definitions, wanted.cache)
         names = [operator(each.definition) for each in made if operator(each.definition) not in refused]
