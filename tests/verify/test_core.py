@@ -14,13 +14,15 @@ RELEASE = (CORE / "RELEASE").read_text().strip()
 DIFFERENT = (
     "mm mse_loss_backward clamp.Tensor logsumexp silu index_add as_strided div.Tensor_mode native_dropout".split()
 )
+SILENCED = ["aten::clamp.Tensor"]  # by a comment with the reason
 
 
 def rows(folder: Path, *names: str) -> list[dict[str, str]]:
     """The report on these operators, which has no error and no warning but of what is not checked."""
     run = Project(folder, CORE, RELEASE).gradmill("verify", *names, "--format=json").ok()
     found: list[dict[str, str]] = json.loads(run.stdout)["rows"]
-    assert [row for row in found if row["status"] in ("wrong", "doubtful")] == []
+    assert "warning" not in run.stderr
+    assert [row["operator"] for row in found if row["status"] in ("wrong", "doubtful")] in ([], SILENCED)
     return found
 
 

@@ -106,8 +106,8 @@ def _comparable(
 
 
 def infinite(point: Point) -> Iterator[Finding]:
-    """A gradient that is zero whatever that of the output is: zero as well if that one is infinite or nan, if torch's
-    is."""
+    """A gradient by elements that the outputs ignore: zero as well if that of the output is infinite or nan, if torch's
+    is. By others, as where two factors are zero, torch's zero is no mask."""
     if point.torchs is None or not any(each is not None and not each.is_complex() for each in point.complete):
         raise Inapplicable
     plain = point.gradients(cotangents=point.complete)
@@ -122,7 +122,8 @@ def infinite(point: Point) -> Iterator[Finding]:
             own, other, usual = (fitted(each[number], tensor) for each in (computed, wanted, plain))
             if own is None or other is None or usual is None or tensor.is_complex() or own.shape != other.shape:
                 continue
-            if bool((own.isnan() & other.isfinite() & (usual == 0)).any()):
+            masked = own.isnan() & other.isfinite() & (usual == 0)
+            if masked.any() and point.ignores({number: masked.to(tensor.dtype)}):
                 yield Finding(check, slot.title, shown(own), shown(other))
 
 

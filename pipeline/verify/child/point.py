@@ -200,6 +200,10 @@ class Point:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
         return inner(self._weights, self._unique(self.outputs(self.call(self.moved(moves, step)))))
 
+    def ignores(self, moves: Mapping[int, Tensor]) -> bool:
+        """Whether a step of a hundredth along a direction leaves the outputs as they are."""
+        return self._loss(moves, 0.01) == self._loss(moves, 0.0)
+
     def slope(self, moves: Mapping[int, Tensor], *, fine: bool = False) -> Slope | None:
         """The derivative of the loss in a direction; None where finite differences do not decide it."""
         return fine_slope(partial(self._loss, moves)) if fine else slope(partial(self._loss, moves), is_single(moves))
