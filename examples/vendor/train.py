@@ -1,6 +1,7 @@
 """Trains a small network on the toy device: `python train.py FOLDER`, after `python build.py FOLDER`."""
 
 import sys
+import time
 from pathlib import Path
 
 import torch
@@ -29,6 +30,7 @@ def main(folder: Path) -> None:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+    time.sleep(0.2)  # autograd's thread of the device frees the last graph: it aborts if Python has ended by then
 
 
 if __name__ == "__main__":
