@@ -375,7 +375,7 @@ run()
 
 
 def test_a_request_that_is_too_large_ends_the_worker(tiny: Project) -> None:
-    """Where the next one begins cannot be told."""
+    """Nothing says where the next one begins."""
     with serving(tiny.folder, words=("-c", SMALL)) as worker:
         worker.write(b'{"arguments": ["' + b"a" * 200)
         assert worker.end() == (1, b"")

@@ -1,5 +1,5 @@
 """Runs actions: each is a run with the variables in its arguments. What it computes stays in memory for the next one,
-if that has the same variables; one with others begins anew.
+if that has the same variables; one with others starts cold.
 
 A file that an action reads must be one of its inputs, if these are listed: else another build system would not run it
 again for an edit.
