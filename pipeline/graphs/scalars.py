@@ -45,6 +45,11 @@ def _either(types: Sequence[str]) -> str:
     return types[0] if len(set(types)) == 1 else "Scalar"
 
 
+def _same(types: Sequence[str]) -> str:
+    """Of what is an int unless the first number is a float."""
+    return types[0].replace("bool", "int")
+
+
 def _of(result: str | Typed, cpp: str, compute: Callable[..., Any] | None = None, /, **arguments: str) -> Scalar:
     return Scalar(arguments, result, cpp, compute)
 
@@ -100,6 +105,7 @@ SCALARS: dict[str, Scalar] = {
         for name, sign in _COMPARED.items()
     },
     **{name: _of_one("int", of, f"graph::rounded({{a}}, ::{how})") for name, (of, how) in _ROUNDED.items()},
+    "round_digits": _of(_same, "graph::round_digits({a}, {b}){to}", round, a="number", b="whole"),
     "float": _of_one("float", float, "graph::real({a})"),
     **{
         name: _of_one("float", getattr(math, name), f'graph::math("{name}", ::{name}, {{a}})')
@@ -117,6 +123,8 @@ SCALARS: dict[str, Scalar] = {
     "device": _of_tensor("Device", "{self}.device()"),
     "truth": _of_tensor("bool", "{self}.item<bool>()"),
     "reduction": _of("int", "graph::reduction({text})", text="str"),
+    "batch_reduction": _of("int", "graph::batch_reduction({text})", text="str"),
+    "batch_divisor": _of_tensor("int", "graph::batch_divisor({self}, {text})", text="str"),
     "length": _of("int", "static_cast<int64_t>({list}.size())", list="list"),
     "selects": _of("bool", "graph::selects({list})", list="Tensor?[]"),
     "gap": _of_tensor("gap", "graph::gap({self}, {list})", list="Tensor?[]"),

@@ -159,7 +159,14 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         for name in ("root", "reciprocal", "whole_part")
     },
     "first_row_set": [lambda: [tensor(*SHAPE), 2], lambda: [tensor(*SHAPE), 1.5]],
-    "loss_by_name": [lambda r=r: [*_pair(), r] for r in ("none", "mean", "sum", "least")],
+    **{
+        name: [lambda r=r: [*_pair(), r] for r in ("none", "mean", "sum", "batchmean", "least")]
+        for name in ("loss_by_name", "losses_by_name", "divergence_by_name")
+    },
+    "rounded_to_digits": [
+        lambda s=s, n=n: [tensor(*SHAPE), s, n]
+        for s, n in ((2.675, 1), (-0.125, 25), (1e300, 3), (math.nan, 4), (0.5, 2**40), (1.5, -400))
+    ],
     # subscripts
     "after_dots": [
         lambda sizes=sizes, index=index: [tensor(*sizes), index]

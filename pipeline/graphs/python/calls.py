@@ -32,7 +32,7 @@ from pipeline.graphs.resolve.operands import (
 from pipeline.problems.problem import SpecError, nearest
 
 _OWN = frozenset(  # only in the expressions of `torch_functions.py`
-    "loss_reduction is_a is_number size_of wrapped broadcast tensor_of repeated refused".split()
+    "loss_reduction batch_reduction batch_divisor is_a is_number size_of wrapped broadcast tensor_of repeated refused".split()
 )
 _OF_NUMBERS = ("abs", "int", "float", "bool", "round")  # builtins that take one number
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -157,7 +157,7 @@ def _builtin(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kw
     if name in _OF_NUMBERS and len(args) == 1 and is_scalar(args[0]):
         return reader.builder.scalar(name, args, hint)
     if name == "round" and len(args) == 2:
-        return _rounded(args)
+        return reader.builder.scalar("round_digits", args, hint)
     if name == "float" and len(args) == 1 and text_in(args[0]) in ("inf", "-inf", "nan", "+inf"):
         return of_number(float(text_in(args[0]) or "nan"))
     if name in ("min", "max") and not kwargs:
@@ -169,14 +169,6 @@ def _builtin(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kw
         raise SpecError("a value of a tensor is known only when the graph runs", f"write x.{name}() for its dtype")
     advice = _NOT_CALLED.get(name, f"call functions of torch, as torch.{name}(…), and methods of tensors")
     raise SpecError(f"'{name}' is not an operator", advice)
-
-
-def _rounded(args: Sequence[Operand]) -> Operand:
-    """The value of `round(number, digits)`."""
-    number, digits = number_in(args[0]), index_in(args[1])
-    if number is None or digits is None:
-        raise SpecError("'round' to a number of digits is for constants", "round the number before you pass it")
-    return of_number(round(number, digits))
 
 
 def _length(reader: Expressions, operand: Operand, hint: str) -> Operand:
@@ -259,7 +251,7 @@ def _bound(
 
 def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> Operand:
     """The functions other than operators that `torch_functions.py` calls."""
-    if name in ("size_of", "wrapped"):
+    if name in ("size_of", "wrapped", "batch_reduction", "batch_divisor"):
         return reader.builder.scalar({"size_of": "size"}.get(name, name), args, hint)
     if name == "broadcast":
         known = reader.builder.ops.overloads("aten::broadcast_tensors")

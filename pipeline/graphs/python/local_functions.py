@@ -76,6 +76,9 @@ LOCAL = {
     " + (1 - target) * torch.ops.aten.log_sigmoid(-input))",
     "_weighted": "lambda loss, weight: loss if weight is None else loss * weight",
     "_gaussian": "lambda input, target, var: 0.5 * (var.log() + (input - target) ** 2 / var)",
-    "_reduced": "lambda loss, reduction: loss.mean() if reduction == 'mean' else loss.sum() if reduction == 'sum'"
+    # of a name known at run time only: exp(0) * (0 - -loss)
+    "_reduced": "lambda loss, reduction: torch.kl_div(-loss, torch.zeros_like(loss), loss_reduction(reduction),"
+    " log_target=True) if is_a(reduction, 'str')"
+    " else loss.mean() if reduction == 'mean' else loss.sum() if reduction == 'sum'"
     " else loss if reduction == 'none' else refused('an unknown reduction', \"write 'none', 'mean' or 'sum'\")",
 }

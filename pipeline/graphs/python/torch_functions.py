@@ -3,7 +3,8 @@
 Each is an expression in the language of graphs, over the function's parameters. Facts: torch/functional.py,
 torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. Deprecated parameters
 (`size_average`, `reduce`) are left out. A condition is evaluated when the graph is read. Besides operators, expressions
-may call `loss_reduction(text)`, which returns the operators' number for a reduction, `is_a(x, type)`,
+may call `loss_reduction(text)`, which returns the operators' number for a reduction,
+`batch_reduction(text)` and `batch_divisor(x, text)` for one that may be 'batchmean', `is_a(x, type)`,
 `size_of(x, dim)`, `wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`,
 `broadcast(x, y)`, which returns its arguments if the set has no such operator, `repeated(x, count)`, which makes a list
 of a number, `refused(problem, hint)`, and the functions of `local_functions.py`.
@@ -120,7 +121,9 @@ FUNCTIONAL = {
     "huber_loss": "lambda input, target, reduction='mean', delta=1.0:"
     " torch.ops.aten.huber_loss(*broadcast(input, target), loss_reduction(reduction), delta)",
     "kl_div": "lambda input, target, *, reduction='mean', log_target=False:"
-    " torch.kl_div(input, target, 2, log_target=log_target) / input.shape[0] if reduction == 'batchmean'"
+    " torch.kl_div(input, target, batch_reduction(reduction), log_target=log_target)"
+    " / batch_divisor(input, reduction) if is_a(reduction, 'str')"
+    " else torch.kl_div(input, target, 2, log_target=log_target) / input.shape[0] if reduction == 'batchmean'"
     " else torch.kl_div(input, target, loss_reduction(reduction), log_target=log_target)",
     "binary_cross_entropy": "lambda input, target, weight=None, *, reduction='mean':"
     " (torch.ops.aten._assert_tensor_metadata(target, input.shape),"

@@ -32,6 +32,9 @@
 #include <cmath>
 #include <compare>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -659,6 +662,48 @@ inline int64_t rounded(const at::Scalar& number, double (*round)(double)) {
   return static_cast<int64_t>(found);
 }
 
+// A number rounded to a number of decimal digits, half to even: of its exact decimal value, as by Python.
+inline at::Scalar round_digits(const at::Scalar& number, const at::Scalar& digits) {
+  const int64_t count = integer(digits);
+  if (is_integer(number)) {
+    const int64_t value = number.toLong();
+    if (count >= 0 || count < -19) {
+      return count < 0 ? 0 : value;
+    }
+    __extension__ typedef __int128 Wide;
+    Wide unit = 1;
+    for (int64_t i = count; i < 0; ++i) {
+      unit *= 10;
+    }
+    const Wide rest = 2 * (value % unit), up = value / unit % 2 == 0 ? rest : rest + (value < 0 ? -1 : 1);
+    const Wide found = value - value % unit + (up > unit ? unit : up < -unit ? -unit : 0);
+    TORCH_CHECK(found == static_cast<int64_t>(found), TOO_LARGE);
+    return static_cast<int64_t>(found);
+  }
+  const double value = number.toDouble();
+  if (!std::isfinite(value) || count > 323) {
+    return value;
+  }
+  if (value == 0 || count < -308) {
+    return std::copysign(0.0, value);
+  }
+  char text[1200]; // all digits that a double can have
+  std::snprintf(text, sizeof(text), "%.1074e", std::abs(value));
+  const int64_t kept = std::atoi(std::strchr(text, 'e') + 1) + count;
+  const bool more_than_half = text[0] > '5' || (text[0] == '5' && std::strtod(text + 2, nullptr) > 0);
+  if (kept < -1 || (kept == -1 && !more_than_half)) {
+    return std::copysign(0.0, value);
+  }
+  if (kept == -1) {
+    std::snprintf(text, sizeof(text), "1e%d", static_cast<int>(-count));
+  } else {
+    std::snprintf(text, sizeof(text), "%.*e", static_cast<int>(std::min<int64_t>(kept, 1074)), std::abs(value));
+  }
+  const double found = std::strtod(text, nullptr);
+  TORCH_CHECK(std::isfinite(found), "rounded value too large to represent");
+  return std::copysign(found, value);
+}
+
 // A function of Python's `math`, which refuses numbers that it is not defined for, and results that are too large.
 inline double math(const char* name, double (*function)(double), const at::Scalar& number) {
   const double given = real(number), found = function(given);
@@ -687,6 +732,13 @@ inline int64_t reduction(c10::string_view text) {
   TORCH_CHECK_VALUE(
       text == "none" || text == "mean" || text == "sum", text, " is not a valid value for reduction: none, mean or sum");
   return text == "none" ? at::Reduction::None : text == "mean" ? at::Reduction::Mean : at::Reduction::Sum;
+}
+// The same of a loss that may be summed, and divided by the number of rows.
+inline int64_t batch_reduction(c10::string_view text) {
+  return text == "batchmean" ? at::Reduction::Sum : reduction(text);
+}
+inline int64_t batch_divisor(const Tensor& input, c10::string_view text) {
+  return text == "batchmean" ? input.size(0) : 1;
 }
 
 // Guards of sizes that are known at run time only.

@@ -100,10 +100,6 @@ def logarithm_to_a_base(x: Tensor, s: float) -> Tensor:
     return x * math.log(s, 2)
 
 
-def rounded_to_digits(x: Tensor, s: float) -> Tensor:
-    return x * round(s, 2)
-
-
 def either_as_index(x: Tensor, n: int) -> Tensor:
     return x[max(n, 1.5)]
 
@@ -114,7 +110,3 @@ def either_as_tensor(n: int | float) -> Tensor:
 
 def dim_of_either(x: Tensor, n: int | float) -> Tensor:
     return x.size(n) * x
-
-
-def reduced_by_name(x: Tensor, y: Tensor, reduction: str) -> Tensor:
-    return F.kl_div(x, y, reduction=reduction)

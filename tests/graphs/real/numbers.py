@@ -68,3 +68,16 @@ def first_row_set(x: Tensor, n: int | float) -> Tensor:
 
 def loss_by_name(x: Tensor, y: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
     return F.mse_loss(x, y, reduction=reduction), F.smooth_l1_loss(x, y, reduction=reduction)
+
+
+def divergence_by_name(x: Tensor, y: Tensor, reduction: str) -> Tensor:
+    return F.kl_div(x.log_softmax(-1), y.softmax(-1), reduction=reduction)
+
+
+def losses_by_name(x: Tensor, y: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
+    one = F.gaussian_nll_loss(x, y, y * y, reduction=reduction)
+    return one, F.multilabel_soft_margin_loss(x, y.gt(0).to(x.dtype), reduction=reduction)
+
+
+def rounded_to_digits(x: Tensor, s: float, n: int) -> Tensor:
+    return x * round(s, 2) + round(n, -1) * round(s * 1000, -n)
