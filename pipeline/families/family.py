@@ -154,6 +154,7 @@ class Family:
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
+    words: tuple[str, ...] = ()  # those that are one word, the same within a line as in a block
     slots: dict[str, str] = {}  # holes of the templates, of which each has some -> the piece that fills it
     homes: dict[str, str] = {}  # holes that not every template needs -> the template that needs it, or ""
     needs: str = ""  # the template that an error names if a spec set has none of the family's; "" if it needs none

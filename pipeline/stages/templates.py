@@ -88,10 +88,9 @@ def dense(text: str) -> str:
 def wrapped(db: Database, name: str, family: str, members: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """The text of a template for each unit, filled with its pieces. None for units without any. `members`: the units
     with their pieces as in blocks."""
-    template = _within(db, name)
-    if all(is_block(template, hole) for hole in template.names):
+    template, kind = _within(db, name), FAMILIES[family]
+    if all(hole in kind.words or is_block(template, hole) for hole in template.names):
         return {unit: template.fill(pieces) for unit, pieces in members.items() if pieces}
-    kind = FAMILIES[family]
     listed = ((unit, rendered(db, family, unit)) for unit, pieces in members.items() if pieces)
     return {unit: template.fill({hole: kind.items(own, hole) for hole in template.names}) for unit, own in listed}
 

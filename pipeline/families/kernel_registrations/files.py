@@ -43,6 +43,7 @@ class KernelRegistrations(InAten):
         "dispatch_namespaced_definitions",
         REGISTRATION,
     )
+    words = ("dispatch_namespace",)
     shards_by, has_shards = "base", True
     lists = (_KEYS, _SPACES, _AHEAD)
     reads = ("native_aot",)
