@@ -24,7 +24,6 @@ from pipeline.graphs.resolve.operands import (
     is_scalar,
     is_tensor,
     items_of,
-    number_in,
     of_dtype,
     of_number,
     text_in,
@@ -32,7 +31,8 @@ from pipeline.graphs.resolve.operands import (
 from pipeline.problems.problem import SpecError, nearest
 
 _OWN = frozenset(  # only in the expressions of `torch_functions.py`
-    "loss_reduction batch_reduction batch_divisor is_a is_number size_of wrapped broadcast tensor_of repeated refused".split()
+    "loss_reduction batch_reduction batch_divisor"
+    " is_a is_number size_of wrapped broadcast tensor_of repeated refused".split()
 )
 _OF_NUMBERS = ("abs", "int", "float", "bool", "round")  # builtins that take one number
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
