@@ -137,6 +137,8 @@ def _problem(finding: Finding, torch: str) -> str:
         return f"the {what} of {name} is {computed}, and by the formula of torch {torch} {expected}"
     if finding.check == "overwritten":
         return f"the formula writes into {name}: what it is given must stay as it is"
+    if finding.check == "shared memory":
+        return f"the tangent of {name} is in the memory of that of {computed}, which changes when {name} is written to"
     if finding.check == "error":
         where = f" ({_CHECKS[finding.expected]})" if finding.expected in _DERIVED else ""
         return f"the formula raises an error{where}: {computed}"
@@ -168,6 +170,8 @@ def _problem(finding: Finding, torch: str) -> str:
 def _hint(finding: Finding) -> str:
     """What to do, if that is known, and the sample."""
     found = _sample(finding)
+    if finding.check == "shared memory":
+        return "; ".join(filter(None, (f"return a copy, as {finding.computed}_t.clone() is", found)))
     if not finding.computed.startswith("a gradient of type complex"):
         return found
     name = finding.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import product
@@ -18,6 +18,8 @@ from pipeline.verify.child.domains import EVERYWHERE, domain
 from pipeline.verify.child.formulas import Args, Formulas, Gradients
 
 STEP = 1e-6  # of finite differences, in float64
+_WIDE = 256 * STEP  # of those that confirm what others contradict
+_AGREE = 0.1  # the relative difference of the two
 _FINE_STEPS = (1e-3, 1e-4)  # of those that are extrapolated
 _FINE = 1e-7  # their relative difference where a function is smooth
 _EPSILON = 2.0**-52
@@ -48,15 +50,25 @@ class Slot(NamedTuple):
 
 class Slope(NamedTuple):
     """A directional derivative by finite differences: the bounds of it, which differ at a kink, and how inexact they
-    are."""
+    are. `wide`: the bounds by a wide step; None if the others are enough."""
 
     low: float
     high: float
     room: float
+    wide: Callable[[], tuple[float, float]] | None = None
 
     def fits(self, value: float) -> bool:
         """Whether a computed derivative is within the bounds."""
         return self.low - self.room <= value <= self.high + self.room
+
+    def contradicts(self, value: float) -> bool:
+        """Whether a computed derivative is out of the bounds, by both steps, whose bounds agree: differences of what is
+        inexact, jumps, or has a pole decide nothing."""
+        if self.fits(value) or self.wide is None:
+            return not self.fits(value)
+        wide = Slope(*self.wide(), self.room)
+        apart = abs(wide.low - self.low) + abs(wide.high - self.high)
+        return apart <= _AGREE * (1 + max(abs(self.low), abs(self.high))) and not wide.fits(value)
 
     @property
     def is_kink(self) -> bool:
@@ -106,10 +118,26 @@ class Point:
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether the operator is: differences in the directions of the slots are those of all, and no kinks."""
-        whole, *each = (self.slope(moves) for moves in (self.moves, *({i: move} for i, move in self.moves.items())))
-        lows = [slope.low for slope in each if slope is not None and not slope.is_kink]
-        return whole is not None and not whole.is_kink and len(lows) == len(each) and whole.fits(sum(lows))
+        """Whether the operator is: differences in the directions of the slots, and in those of halves of their
+        elements, add up to those of all, without kinks."""
+        whole, halves = self.slope(self.moves), [self._half(0), self._half(1)]
+
+        def add_up(parts: Sequence[Mapping[int, Tensor]]) -> bool:
+            slopes = [self.slope(moves) for moves in parts]
+            lows = [slope.low for slope in slopes if slope is not None and not slope.is_kink]
+            return whole is not None and len(lows) == len(slopes) and whole.fits(sum(lows))
+
+        each = [{i: move} for i, move in self.moves.items()]
+        return whole is not None and not whole.is_kink and add_up(each) and add_up(halves)
+
+    def _half(self, number: int) -> dict[int, Tensor]:
+        """The directions of the slots with zeros in place of every other element."""
+        halves = {}
+        for i, move in self.moves.items():
+            half = move.clone(memory_format=torch.contiguous_format)
+            half.view(-1)[number::2] = 0
+            halves[i] = self.along(self.slots[i], half)
+        return halves
 
     def along(self, slot: Slot, direction: Tensor) -> Tensor:
         """A direction in which a slot stays in the operator's domain."""
@@ -226,10 +254,15 @@ def slope(function: Any, single: bool) -> Slope | None:
     noise = _ROUNDINGS * _EPSILON * max(abs(after), abs(before)) / STEP
     room = 1e-5 + 1e-4 * max(abs(right), abs(left)) + noise
     if abs(right - left) <= _KINK * (1 + abs(central)) + noise:
-        return Slope(central, central, room)
+        return Slope(central, central, room, lambda: ((function(_WIDE) - function(-_WIDE)) / (2 * _WIDE),) * 2)
     if not single or max(abs(right), abs(left)) > _JUMP:
         return None
-    return Slope(min(right, left), max(right, left), room)
+
+    def wide() -> tuple[float, float]:
+        sides = (function(_WIDE) - zero) / _WIDE, (zero - function(-_WIDE)) / _WIDE
+        return min(sides), max(sides)
+
+    return Slope(min(right, left), max(right, left), room, wide)
 
 
 def fine_slope(function: Any) -> Slope | None:
