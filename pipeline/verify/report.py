@@ -40,7 +40,7 @@ class Row(Struct, frozen=True):
     samples: dict[str, int]
     checks: dict[str, int]
     skipped: dict[str, int]
-    tried: tuple[Tried, ...]  # the samples
+    tried: list[Tried]  # the samples
     findings: tuple[Finding, ...]
     shared: tuple[Finding, ...]  # what torch's own formula has as well
 
@@ -70,7 +70,7 @@ def _row(code: Code, verdict: Verdict) -> Row:
         verdict.samples,
         verdict.done,
         verdict.skipped,
-        verdict.tried,
+        verdict.samples_tried,
         verdict.findings,
         verdict.shared,
     )
@@ -200,7 +200,7 @@ def text(result: Result, seconds: float, release: str, *, details: bool, verbose
     lines = list[str]()
     for code, verdict in result.verdicts:
         lines += [_detail(code.subject, verdict, result.torch)] if details and verdict.verified else []
-        lines += [f"{code.subject.name}:", *map(_tried, verdict.tried)] if verbose else []
+        lines += [f"{code.subject.name}:", *map(_tried, verdict.samples_tried)] if verbose else []
     lines += _unchecked(result.verdicts)
     counts: dict[str, int] = {}
     for _, verdict in result.verdicts:

@@ -9,7 +9,7 @@ import pytest
 from project import CORE, Project
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
-# Formulas that call a helper of the set's own that torch has as well, and those that are right where torch's own is not.
+# Formulas that call a helper of the set's own that torch has as well, and those that are right where torch is wrong.
 DIFFERENT = (
     "mm mse_loss_backward clamp.Tensor logsumexp silu index_add as_strided div.Tensor_mode native_dropout".split()
 )

@@ -69,11 +69,19 @@ _DEFINED = re.compile("fake_quant|standard_gamma|sample_dirichlet")
 _OF_CALLERS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "_reshape_alias": lambda values: False,  # strides of a view of `self`
     "_reshape_alias_copy": lambda values: False,
+    "as_strided_scatter": lambda values: _are_apart(values["size"], values["stride"]),
     "_weight_norm_interface": lambda values: values["g"].numel() == values["v"].shape[values["dim"]],
     "_fused_rms_norm": lambda values: (
         values["input"].shape[-len(values["normalized_shape"]) :] == torch.Size(values["normalized_shape"])
     ),
 }
+
+
+def _are_apart(size: list[int], stride: list[int]) -> bool:
+    """Whether no two elements of a view share memory."""
+    extent = 1 + sum((length - 1) * step for length, step in zip(size, stride) if length)
+    places = torch.arange(extent).as_strided(size, stride)
+    return places.unique().numel() == places.numel()
 
 
 def _same(tensor: Tensor) -> Tensor:

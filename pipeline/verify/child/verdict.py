@@ -146,7 +146,8 @@ class Verdict:
             return
         self.counts[sample.kind] += 1
         for finding in self._run(checks.memory, point):
-            if finding.name == checks.OPERATOR or self._is_shared(checks.memory, finding, point):
+            shared = any(self._is_shared(checks.memory, finding, point) for _ in range(_TIMES))  # it may read the same
+            if shared or finding.name == checks.OPERATOR:
                 self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
             else:
                 self._keep(finding, sample, checks.memory, shared=False)
