@@ -227,3 +227,10 @@ def test_indices_of_all_elements_differ_where_one_of_several_is_kept() -> None:
     plain = [each for each in of("put") if each.source.startswith("made") and not each.args[3]]
     assert plain
     assert all(each.args[1].unique().numel() == each.args[1].numel() for each in plain)
+
+
+def test_factors_of_sizes_give_the_size_of_the_output() -> None:
+    operator = overload("upsample_nearest2d")
+    calls, image = Calls(operator, operator._schema, Probe(forks=False)), torch.ones(1, 1, 4, 4)
+    accepted = [scale for scale in (None, 1.5, 1.6, 0.5, 2.0) if calls.accepts((image, [6, 4], scale, None))]
+    assert accepted == [None, 1.5, 1.6]

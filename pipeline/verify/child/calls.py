@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from pipeline.verify.child.probe import Probe
-from pipeline.verify.child.shapes import DIM, OVERWRITES
+from pipeline.verify.child.shapes import DIM, OVERWRITES, SCALES
 
 Operator = Callable[..., Any]
 Values = tuple[Any, ...]
@@ -51,7 +51,7 @@ class Calls:
         either: others may be logarithms that it saves."""
 
         def accepted() -> bool:
-            outputs = self.outputs(values)
+            outputs = self.outputs(values) if self._fits_scales(values) else None
             return (
                 outputs is not None
                 and self._counts_from_the_end(values, outputs)
@@ -73,6 +73,20 @@ class Calls:
         alike = any(one.shape != other.shape for one, other in pairs) or all(_alike(*each) for each in pairs)
         self._takes_negative &= alike
         return self._takes_negative
+
+    def _fits_scales(self, values: Sequence[Any]) -> bool:
+        """Whether factors of sizes give the output's: their kernels do not check, and read past what is there."""
+        named = {each.name: value for each, value in zip(self.arguments, values)}
+        scales = [each for each in SCALES if named.get(each) is not None]
+        if not scales or "output_size" not in named:
+            return True
+        before, after = named.get("input_size") or next(tensors(list(values))).shape, named["output_size"]
+        places = [SCALES[each] for each in scales]
+        return after is None or all(
+            int(before[place] * named[each]) == after[place]
+            for each, place in zip(scales, places)
+            if -place <= min(len(before), len(after))
+        )
 
     def accepts_layout(self, values: Sequence[Any]) -> bool:
         """Whether the operator takes these values, and returns the same as for contiguous ones: some kernels read

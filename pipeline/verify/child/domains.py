@@ -59,8 +59,7 @@ def is_convention(name: str, values: Mapping[str, Any]) -> bool:
     own = name.partition(".")[0]
     of_callers = own in _OF_CALLERS and not _OF_CALLERS[own](values)
     of_rows = "backward" not in own and (values.get("padding_idx", -1) >= 0 or values.get("scale_grad_by_freq", False))
-    scaled = any(value is not None for argument, value in values.items() if argument.startswith("scales"))
-    return bool(_DEFINED.search(own)) or of_callers or of_rows or scaled
+    return bool(_DEFINED.search(own)) or of_callers or of_rows
 
 
 # Operators whose gradients are those of the identity, or of a distribution in place of what draws from it.

@@ -19,7 +19,7 @@ from pipeline.verify.child.formulas import Args, Formulas, Gradients
 
 STEP = 1e-6  # of finite differences, in float64
 _WIDE = 256 * STEP  # of those that confirm what others contradict
-_AGREE = 0.1  # the relative difference of the two
+_AGREE = 2  # how many times as far from a value one of the two may be as the other
 _FINE_STEPS = (1e-3, 1e-4)  # of those that are extrapolated
 _FINE = 1e-7  # their relative difference where a function is smooth
 _EPSILON = 2.0**-52
@@ -59,16 +59,19 @@ class Slope(NamedTuple):
 
     def fits(self, value: float) -> bool:
         """Whether a computed derivative is within the bounds."""
-        return self.low - self.room <= value <= self.high + self.room
+        return self._distance(value) <= self.room
+
+    def _distance(self, value: float) -> float:
+        return max(self.low - value, value - self.high, 0.0) if value == value else float("inf")
 
     def contradicts(self, value: float) -> bool:
-        """Whether a computed derivative is out of the bounds, by both steps, whose bounds agree: differences of what is
-        inexact, jumps, or has a pole decide nothing."""
-        if self.fits(value) or self.wide is None:
-            return not self.fits(value)
-        wide = Slope(*self.wide(), self.room)
-        apart = abs(wide.low - self.low) + abs(wide.high - self.high)
-        return apart <= _AGREE * (1 + max(abs(self.low), abs(self.high))) and not wide.fits(value)
+        """Whether a computed derivative is out of the bounds, by both steps about as far: differences of what is
+        inexact, jumps, or has a pole decide nothing, nor do those that get closer to it with the step."""
+        near = self._distance(value)
+        if near <= self.room or self.wide is None or near == float("inf"):
+            return near > self.room
+        far = Slope(*self.wide(), self.room)._distance(value)
+        return far > self.room and near / _AGREE <= far <= near * _AGREE
 
     @property
     def is_kink(self) -> bool:
