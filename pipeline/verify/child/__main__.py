@@ -113,9 +113,13 @@ def _verdict(
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
         ending = {int(number): how for number, how in subject["without"].items()}
         verdict.check(islice(listed, subject["last"]), ending, begin, forks=not device.name)
-        result = verdict.result()
-        tried = zlib.compress(json.dumps(result["tried"]).encode(), level=1)
-        return result | {"tried": base64.b64encode(tried).decode()}
+        return compressed(verdict.result())
+
+
+def compressed(result: dict[str, Any]) -> dict[str, Any]:
+    """A verdict with the samples, which are most of it, as few bytes."""
+    tried = zlib.compress(json.dumps(result["tried"]).encode(), level=1)
+    return result | {"tried": base64.b64encode(tried).decode()}
 
 
 if __name__ == "__main__":
