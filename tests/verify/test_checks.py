@@ -119,6 +119,8 @@ def test_a_finding_that_is_no_convention_takes_the_place_of_one_that_may_be() ->
     (alone,), (other,) = (verdict(wrong, own, *each)["shared"] for each in (points[:1], points))
     assert (alone["doubtful"], other["doubtful"]) == (True, False)
     assert other["input"] == "self=tensor([1, 2])"
+    (smallest,) = verdict(wrong, own, numbers(1, 2, 3), numbers(2), numbers(1, 2))["shared"]
+    assert smallest["input"] == "self=tensor([2])"
 
 
 def test_what_a_forward_saved_makes_no_bug_of_torch() -> None:

@@ -220,7 +220,7 @@ class Verdict:
         if before is not None and is_larger and not before.doubtful:
             return
         doubtful = shared and self._is_doubtful(finding, sample, shared)
-        if before is not None and (doubtful, is_larger) >= (before.doubtful, False):
+        if before is not None and (doubtful, is_larger) > (before.doubtful, False):
             return
         others = (self._point(sample.args) for _ in range(_TIMES if point else 0))
         if any(own.wavers(point, each) or shared != self._is_shared(check, finding, each) for each in others):
