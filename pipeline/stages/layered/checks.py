@@ -122,7 +122,9 @@ def _check_base(db: Database, description: Description) -> Iterator[DescriptionP
         for place, names in enumerate(lists):
             path = ("base", "drop", str(place), role)
             known = names_below(db, role, path) if names else None
-            for name in [name for name in listed(names) if name not in known] if known is not None else ():
+            if known is None:
+                continue
+            for name in [name for name in listed(names) if name not in known]:
                 hint = nearest(name, known) or "name one of its entries"
                 yield DescriptionProblem(
                     path, f"the base has no {what} '{name}'", hint, name, suspected="unmatched-entry"

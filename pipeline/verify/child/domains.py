@@ -79,8 +79,8 @@ _OF_CALLERS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
 def _are_apart(size: list[int], stride: list[int]) -> bool:
     """Whether no two elements of a view share memory."""
     extent = 1 + sum((length - 1) * step for length, step in zip(size, stride) if length)
-    places = torch.arange(extent).as_strided(size, stride)
-    return places.unique().numel() == places.numel()
+    places = torch.arange(extent).as_strided(size, stride).flatten().tolist()
+    return len(set(places)) == len(places)
 
 
 def _same(tensor: Tensor) -> Tensor:
