@@ -40,13 +40,15 @@ class Silence(Struct, frozen=True, array_like=True):
 
 @query
 def in_file(db: Database, key: str) -> list[Silence]:
-    """The silences of a file, in its order."""
+    """The silences of a file, in its order; none of a file without entries."""
     labels = [spec_label(each) for each in (key, *source(db, key).diffs)]
     if not any(_MARK in (db.input(label) or b"") for label in labels):
         return []
     whole, role = current_text(db, key), role_of(key)
     keys = keys_of(db, role)
     pieces = list(zip((name for name in db.names(entries, role) if keys[name] == key), texts_of(db, key)))
+    if not pieces:  # the file is empty or no YAML, which is an error of its own
+        return []
     lines = (whole or "").split("\n")
     silences = []
     for number, line in enumerate(lines, 1):

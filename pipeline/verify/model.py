@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 
 from msgspec import Struct
+
+from pipeline.io.decoding import decode_json
 
 
 class Tangent(Struct, frozen=True):
@@ -87,12 +90,17 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     samples: dict[str, int] = {}  # by kind
     done: dict[str, int] = {}  # the samples that each check has done
     skipped: dict[str, int] = {}  # the reasons why checks were left out
-    tried: tuple[Tried, ...] = ()
+    tried: bytes = b""  # the samples, compressed: most of a verdict, which few read
     findings: tuple[Finding, ...] = ()
     shared: tuple[Finding, ...] = ()  # what torch's own formula has as well, at samples that are not torch's
     unchecked: str = ""
     transient: bool = False  # whether it may be another next time, as one that was cut short: it is not remembered
     files: dict[str, str] = {}  # that `helpers=` includes and `python=` loads, with digests of their contents
+
+    @property
+    def samples_tried(self) -> list[Tried]:
+        """The samples, in their order."""
+        return decode_json(zlib.decompress(self.tried), list[Tried]) if self.tried else []
 
     @property
     def wrong_as_torchs(self) -> list[Finding]:

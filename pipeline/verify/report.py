@@ -40,7 +40,7 @@ class Row(Struct, frozen=True):
     samples: dict[str, int]
     checks: dict[str, int]
     skipped: dict[str, int]
-    tried: tuple[Tried, ...]  # the samples
+    tried: list[Tried]  # the samples
     findings: tuple[Finding, ...]
     shared: tuple[Finding, ...]  # what torch's own formula has as well
 
@@ -70,7 +70,7 @@ def _row(code: Code, verdict: Verdict) -> Row:
         verdict.samples,
         verdict.done,
         verdict.skipped,
-        verdict.tried,
+        verdict.samples_tried,
         verdict.findings,
         verdict.shared,
     )
@@ -137,6 +137,8 @@ def _problem(finding: Finding, torch: str) -> str:
         return f"the {what} of {name} is {computed}, and by the formula of torch {torch} {expected}"
     if finding.check == "overwritten":
         return f"the formula writes into {name}: what it is given must stay as it is"
+    if finding.check == "shared memory":
+        return f"the tangent of {name} is in the memory of that of {computed}, which changes when {name} is written to"
     if finding.check == "error":
         where = f" ({_CHECKS[finding.expected]})" if finding.expected in _DERIVED else ""
         return f"the formula raises an error{where}: {computed}"
@@ -168,6 +170,8 @@ def _problem(finding: Finding, torch: str) -> str:
 def _hint(finding: Finding) -> str:
     """What to do, if that is known, and the sample."""
     found = _sample(finding)
+    if finding.check == "shared memory":
+        return "; ".join(filter(None, (f"return a copy, as {finding.computed}_t.clone() is", found)))
     if not finding.computed.startswith("a gradient of type complex"):
         return found
     name = finding.name
@@ -196,7 +200,7 @@ def text(result: Result, seconds: float, release: str, *, details: bool, verbose
     lines = list[str]()
     for code, verdict in result.verdicts:
         lines += [_detail(code.subject, verdict, result.torch)] if details and verdict.verified else []
-        lines += [f"{code.subject.name}:", *map(_tried, verdict.tried)] if verbose else []
+        lines += [f"{code.subject.name}:", *map(_tried, verdict.samples_tried)] if verbose else []
     lines += _unchecked(result.verdicts)
     counts: dict[str, int] = {}
     for _, verdict in result.verdicts:

@@ -107,6 +107,26 @@ def test_a_silence_on_no_entry_is_reported(project: Project) -> None:
     assert sorted(check(project)) == ["malformed-silence", "unknown-name"]
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("derivatives.yaml", WRONG, f'{SILENT}  self: "grad\n'),
+        ("derivatives.yaml", WRONG, f"{SILENT}  self: grad: result\n"),
+        ("native_functions.yaml", "- func: add.Tensor", f"- func: [\n{SILENT}- func: add.Tensor"),
+    ],
+    ids=["open quote", "colon", "open bracket"],
+)
+def test_a_file_that_is_no_yaml_has_no_silences(project: Project, name: str, old: str, new: str) -> None:
+    project.replace(name, old, new)
+    run = project.run("check")
+    assert "not YAML" in run.stdout + run.stderr and "1 error\n" in run.stdout + run.stderr
+
+
+def test_a_file_without_entries_has_no_silences(project: Project) -> None:
+    project.path("derivatives.yaml").write_text(SILENT)
+    assert check(project) == ["derivatives"]
+
+
 def test_text_that_looks_like_a_silence_is_none(project: Project) -> None:
     project.replace("derivatives.yaml", WRONG, f'  self: "grad * reslt {SILENT.strip()}"\n')
     assert "comment" in check(project)

@@ -176,6 +176,17 @@ def test_a_name_that_the_base_lacks_is_reported(mine: Mine) -> None:
     assert "the base has no tag 'cor'" in errors
 
 
+@pytest.mark.parametrize("name", ["native_functions.yaml", "derivatives.yaml", "tags.yaml"])
+def test_a_file_of_the_base_that_is_no_yaml_lacks_no_name(mine: Mine, name: str) -> None:
+    mine.mine("specset.toml").write_text(
+        '[base]\nspecs = "../base"\nexclude = ["exp"]\ndrop = [{ derivatives = "exp", tags = "core" }]\n'
+    )
+    path = mine.path(f"../base/{name}")
+    path.write_text(f"{path.read_text()}\n}}: x\n")
+    run = mine.run("check", specs="mine")
+    assert "not YAML" in run.stdout + run.stderr and "the base has no" not in run.stdout + run.stderr
+
+
 def test_keys_keep_their_files() -> None:
     merged = Merged()
     merged.add(

@@ -6,7 +6,8 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,8 +18,9 @@ from torch import Tensor
 from pipeline.verify import model
 from pipeline.verify.child import checks
 from pipeline.verify.child.calls import SEED
+from pipeline.verify.child.device import Device
 from pipeline.verify.child.duals import tangent
-from pipeline.verify.child.formulas import Args, FormulaError, Formulas, NotImplementedFormula
+from pipeline.verify.child.formulas import Args, CompiledFormulas, FormulaError, Formulas, NotImplementedFormula
 from pipeline.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
 from pipeline.verify.child.own import is_shared
 from pipeline.verify.child.point import Point, slope
@@ -82,6 +84,96 @@ class Noisy(Formulas):
 
     def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
         return {"result": [tangents[0] * args[1]]}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda step: 1e-10 / step if step else 0.0,
+        lambda step: 24 * step + 1e-8 * (step > 0),
+        lambda step: step if abs(step) > 1e-5 else 2 * step,
+        lambda step: abs(step) ** 1.5 * (1 if step > 0 else -1) + step,
+    ],
+    ids=["pole", "jump", "inexact", "infinite curvature"],
+)
+def test_differences_decide_nothing_where_those_of_a_wide_step_are_others(function: Callable[[float], float]) -> None:
+    wanted = slope(function, single=False)
+    assert wanted is not None
+    value = round(function(1e-3) / 1e-3)
+    assert not wanted.fits(value)
+    assert not wanted.contradicts(value)
+
+
+def test_differences_of_two_steps_contradict_what_is_wrong_also_at_a_kink() -> None:
+    for function in (lambda step: 2 * step, lambda step: max(2 * step, 0)):
+        wanted = slope(function, single=True)
+        assert wanted is not None
+        assert wanted.contradicts(2.01)
+        assert not wanted.contradicts(2)
+
+
+def test_a_finding_that_is_no_convention_takes_the_place_of_one_that_may_be() -> None:
+    wrong, own = Sine(2), torchs("aten::abs")
+    wrong.function, own.gradients = own.function, wrong.gradients  # type: ignore[method-assign]
+    points = numbers(0), numbers(1, 2)
+    (alone,), (other,) = (verdict(wrong, own, *each)["shared"] for each in (points[:1], points))
+    assert (alone["doubtful"], other["doubtful"]) == (True, False)
+    assert other["input"] == "self=tensor([1, 2])"
+    (smallest,) = verdict(wrong, own, numbers(1, 2, 3), numbers(2), numbers(1, 2))["shared"]
+    assert smallest["input"] == "self=tensor([2])"
+
+
+def test_what_a_forward_saved_makes_no_bug_of_torch() -> None:
+    """`buffer` is a function of `self` in the formulas, and is given here."""
+    operator = "aten::log_sigmoid_backward"
+    schema = overload(operator)._schema
+    own = subject(["grad_output", "self"], ["result"], operator) | {"arguments": ["grad_output", "self", "buffer"]}
+    formulas = TorchFormulas(own, function_of(operator, schema, {}))
+    of = Verdict(formulas, formulas)
+    of.check([Sample((numbers(1), numbers(-4.8), numbers(0.008)), "made", "plain")], {}, lambda number: None)
+    shared = of.result()["shared"]
+    assert "gradient" in [each["check"] for each in shared]
+    assert all(each["doubtful"] for each in shared)
+
+
+def test_a_tangent_in_the_memory_of_an_inputs_is_found() -> None:
+    class Kept(Ramp):
+        """The tangent of an output that is a copy, as it is, or `copied`."""
+
+        def __init__(self, function: Any, *, copied: bool = False) -> None:
+            super().__init__()
+            self.function, self.copied = function, copied
+
+        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+            return {"result": [tangents[0].clone() if self.copied else tangents[0]]}
+
+    def copy(args: Args) -> tuple[Any, Args]:
+        return args[0] + 1, args
+
+    def view(args: Args) -> tuple[Any, Args]:
+        return args[0].view(-1), args
+
+    point = numbers(0.5, 2)
+    (finding,) = verdict(Kept(copy), None, point)["findings"]
+    assert (finding["check"], finding["name"], finding["computed"]) == ("shared memory", "result", "self")
+    assert found(verdict(Kept(copy, copied=True), None, point)) == []
+    assert found(verdict(Kept(view), None, point)) == []
+    frac = Kept(torchs("aten::frac").function)
+    result = verdict(frac, TorchFormulas(RELU | {"operator": "aten::frac"}, frac.function), point)
+    assert (found(result), [each["check"] for each in result["shared"]]) == ([], ["shared memory"])
+
+
+def test_a_formula_is_called_if_an_input_whose_tangent_it_reads_has_one() -> None:
+    def formula(*_: object) -> bytes:
+        return b"it was called"
+
+    reads = {"symbol": "formula", "outputs": ["result"], "inputs": ["other"]}
+    own = subject(["self", "other"], ["result"]) | {"backward": "", "tangents": [reads]}
+    formulas = CompiledFormulas(own, SimpleNamespace(formula=formula), torchs("aten::sin").function, Device(""))  # type: ignore[arg-type]
+    args, results = (numbers(1), numbers(2)), [numbers(3)]
+    assert formulas.outputs_tangents(args, results, [numbers(1), None]) == {"result": [None]}
+    with pytest.raises(FormulaError, match="it was called"):
+        formulas.outputs_tangents(args, results, [None, numbers(1)])
 
 
 RELU = subject(["self"], ["result"], "aten::relu") | {"backward": "", "tangents": [{"outputs": ["result"]}]}
@@ -689,6 +781,10 @@ def at(name: str, *values: Any) -> Point:
         ("exp", (numbers(torch.nan, 1),), False),
         ("copysign.Tensor", (numbers(0, 0), numbers(0, 0)), False),
         ("amax", (numbers(2, 1, 2),), False),
+        ("kthvalue", (numbers(0, 0, 0), 2), False),
+        ("kthvalue", (numbers(0, 2, 1), 2), True),
+        ("median.dim", (numbers(-1, -1, -1), 0), False),
+        ("nanmedian.dim", (torch.zeros(3, 4, dtype=torch.float64), 0), False),
     ],
 )
 def test_differences_show_whether_an_operator_is_smooth_at_a_point(

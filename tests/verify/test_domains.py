@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.domains import Domain, domain
+from pipeline.verify.child.domains import Domain, domain, is_convention
 from verify.sampled import overload
 
 GENERATOR = torch.Generator()
@@ -88,6 +88,36 @@ def test_the_gradient_of_a_ctc_loss_is_one_of_probabilities_whose_sum_is_one() -
     assert inside is not None
     assert agree("_ctc_loss", "log_probs", others, scores, inside)
     assert not agree("_ctc_loss", "log_probs", others, scores, Domain({}))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("fake_quantize_per_tensor_affine_cachemask", {}, True),
+        ("_standard_gamma", {}, True),
+        ("embedding", {"padding_idx": 0}, True),
+        ("embedding", {"padding_idx": -1, "scale_grad_by_freq": True}, True),
+        ("embedding", {"padding_idx": -1, "scale_grad_by_freq": False}, False),
+        ("embedding_dense_backward", {"padding_idx": 0, "scale_grad_by_freq": True}, False),
+        ("_weight_norm_interface", {"v": matrix(2, 3), "g": matrix(2, 1), "dim": 1}, True),
+        ("_weight_norm_interface", {"v": matrix(2, 3), "g": matrix(2, 1), "dim": 0}, False),
+        ("_fused_rms_norm", {"input": matrix(2, 3), "normalized_shape": [3, 2]}, True),
+        ("_fused_rms_norm", {"input": matrix(2, 3), "normalized_shape": [3]}, False),
+        ("as_strided_scatter", {"size": [2, 2], "stride": [1, 1]}, True),
+        ("as_strided_scatter", {"size": [2, 2], "stride": [2, 1]}, False),
+        ("exp", {}, False),
+    ],
+)
+def test_a_gradient_may_be_no_derivative_by_definition(name: str, values: dict[str, Any], expected: bool) -> None:
+    assert is_convention(name, values) == expected
+
+
+def test_probabilities_are_within_zero_and_one() -> None:
+    inside = domain("binary_cross_entropy_backward", {})
+    assert inside is not None
+    moved = inside.project("self", torch.tensor([-2.0, 0.25, 1.0, 1.73]))
+    assert moved.tolist()[1:3] == [0.25, 1.0]
+    assert bool(((moved > 0) & (moved <= 1)).all())
 
 
 def test_other_operators_have_no_domain() -> None:

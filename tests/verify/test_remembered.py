@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -13,7 +14,9 @@ import pytest
 from project import Project
 
 from pipeline.front.run.paths import VERIFIED, code_of, stores_in
+from pipeline.io.decoding import decode_json
 from pipeline.verify import run
+from pipeline.verify.child.__main__ import compressed
 from pipeline.verify.library import Compiled, Library
 from pipeline.verify.model import Code, Subject, Verdict
 from pipeline.verify.remembered import FILE, SAMPLES, WORK, current, digests, key, load, save
@@ -53,6 +56,15 @@ def test_gc_keeps_what_the_next_verification_reads(filled: Project) -> None:
     assert [path.name for path in folder.glob(f"{WORK}*")] == [f"{WORK}{os.getpid()}-abc"]
     assert run.stdout.startswith("removed 3 rows, values and verdicts (2.0 MB), kept ")
     assert filled.run("gc").stdout.startswith("removed 0 rows, values and verdicts (0.0 MB)")
+
+
+def test_the_samples_of_a_verdict_are_kept_compressed(tmp_path: Path) -> None:
+    tried = [{"input": f"self=tensor([{i}, 0.25])", "source": "made"} for i in range(300)]
+    verdict = decode_json(json.dumps(compressed({"name": "N", "tried": tried})), Verdict)
+    save(tmp_path / FILE, {"key": verdict})
+    assert (tmp_path / FILE).stat().st_size < len(json.dumps(tried)) / 4
+    kept = load(tmp_path / FILE)["key"]
+    assert [each.input for each in kept.samples_tried] == [each["input"] for each in tried]
 
 
 def test_a_verdict_is_forgotten_with_the_library_that_it_is_of(tmp_path: Path) -> None:

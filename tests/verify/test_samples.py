@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from pipeline.verify.child import from_opinfo
-from pipeline.verify.child.calls import same, tensors
+from pipeline.verify.child.calls import Calls, same, tensors
+from pipeline.verify.child.probe import Probe
 from pipeline.verify.child.recording import SMALL
 from pipeline.verify.child.samples import Sample, samples
 from verify.sampled import overload
@@ -207,3 +208,29 @@ def test_an_operator_that_reads_past_the_end_of_a_tensor_is_refused() -> None:
     assert [
         each for each in of_function(past_the_end, "mine::past(Tensor self) -> Tensor") if each.kind == "plain"
     ] == []
+
+
+def test_negative_dimensions_are_for_operators_that_count_them_from_the_end() -> None:
+    def accepted(function: Callable[..., Any]) -> list[int]:
+        probe = Probe(forks=False)
+        calls = Calls(function, torch._C.parse_schema("mine(Tensor self, int dim) -> Tensor"), probe)
+        found = [dim for dim in (0, 1, -1) if calls.accepts((torch.ones(2, 3), dim))]
+        return [*found, *(dim for dim in (-1,) if calls.accepts((torch.zeros(2, 3), dim)))]
+
+    assert accepted(lambda self, dim: self.cumsum(dim)) == [0, 1, -1, -1]
+    assert accepted(lambda self, dim: self.unsqueeze(dim)) == [0, 1, -1, -1]
+    assert accepted(lambda self, dim: self * (2 + dim)) == [0, 1]
+
+
+@pytest.mark.usefixtures("no_own_samples")
+def test_indices_of_all_elements_differ_where_one_of_several_is_kept() -> None:
+    plain = [each for each in of("put") if each.source.startswith("made") and not each.args[3]]
+    assert plain
+    assert all(each.args[1].unique().numel() == each.args[1].numel() for each in plain)
+
+
+def test_factors_of_sizes_give_the_size_of_the_output() -> None:
+    operator = overload("upsample_nearest2d")
+    calls, image = Calls(operator, operator._schema, Probe(forks=False)), torch.ones(1, 1, 4, 4)
+    accepted = [scale for scale in (None, 1.5, 1.6, 0.5, 2.0) if calls.accepts((image, [6, 4], scale, None))]
+    assert accepted == [None, 1.5, 1.6]

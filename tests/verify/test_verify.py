@@ -122,6 +122,15 @@ def test_a_finding_stands_at_its_formula_with_the_smallest_input(wrong: Project,
     )
 
 
+def test_a_tangent_in_the_memory_of_an_inputs_is_reported_with_what_to_do(wrong: Project, tmp_path: Path) -> None:
+    project = copy_of(wrong, tmp_path)
+    project.set_formula("add.Scalar", "result", "self_t")
+    run = verify(project, "add.Scalar")
+    memory = "the tangent of result is in the memory of that of self, which changes when result is written to"
+    assert f"error: add.Scalar: result: {memory} [wrong-derivative]" in run.stdout
+    assert "hint: return a copy, as self_t.clone() is; for self=" in run.stdout
+
+
 def test_what_was_tried_is_printed_for_those_who_ask(wrong: Project, report: dict[str, Any]) -> None:
     (row,) = json.loads(verify(wrong, "neg", "--format=json").stdout)["rows"]
     assert len([each for each in row["tried"] if each.get("checks")]) == sum(row["samples"].values()) > 20

@@ -14,8 +14,8 @@ WRONG = Rule(
     "wrong-derivative",
     "A gradient, a tangent or a second derivative is not what finite differences of the operator give, or has another"
     " shape or type than the engine demands; or its formula raises an error or ends the process where torch's own does"
-    " not, reads memory that nothing has written to, or writes into what it is given, such as `grad`. It is an error,"
-    " and cannot be silenced.",
+    " not, reads memory that nothing has written to, or writes into what it is given, such as `grad`; or its tangent is"
+    " in the memory of an input's. It is an error, and cannot be silenced.",
     f"{_EXP}-grad * result.conj()",
     f"{_EXP}grad * result.conj()",
     since=_SINCE,

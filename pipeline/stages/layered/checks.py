@@ -109,7 +109,7 @@ def _check_base(db: Database, description: Description) -> Iterator[DescriptionP
     rows += [(("base", "exclude", str(i)), name) for i, name in enumerate(listed(base.exclude))]
     for path, name in rows:
         known = names_below(db, "native", path)
-        if name not in known:
+        if known is not None and name not in known:
             hint = nearest(name, known) or "name an operator with its overload, as in add.Tensor"
             yield DescriptionProblem(
                 path, f"the base has no function '{name}'", hint, name, suspected="unmatched-entry"
@@ -121,7 +121,9 @@ def _check_base(db: Database, description: Description) -> Iterator[DescriptionP
     for role, (what, lists) in kinds.items():
         for place, names in enumerate(lists):
             path = ("base", "drop", str(place), role)
-            known = names_below(db, role, path) if names else []
+            known = names_below(db, role, path) if names else None
+            if known is None:
+                continue
             for name in [name for name in listed(names) if name not in known]:
                 hint = nearest(name, known) or "name one of its entries"
                 yield DescriptionProblem(

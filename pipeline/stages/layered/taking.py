@@ -25,24 +25,27 @@ T = TypeVar("T")
 @query
 def base_names(db: Database) -> list[str]:
     """The operators in the base's file of functions, before any diff."""
-    return sorted({name for key in source_keys(db, "native") if key.endswith(":base") for name in _names_in(db, key)})
+    keys = [key for key in source_keys(db, "native") if key.endswith(":base")]
+    return sorted({name for key in keys for name in _names_in(db, key) or ()})
 
 
-def names_below(db: Database, role: Role, path: tuple[str, ...]) -> list[str]:
+def names_below(db: Database, role: Role, path: tuple[str, ...]) -> list[str] | None:
     """The names of the entries, before any description leaves one out, of the base of the description that has the key
-    at `path`. Operators of a layer's namespace are there with it and without."""
+    at `path`. Operators of a layer's namespace are there with it and without. None if a file is not YAML."""
     described_in, _ = place_of_key(db, path)
     names: set[str] = set()
     for of in [each for each in sources(db) if each.role == role]:
         if of.layer and place_of_key(db, of.at)[0] == described_in:
             break  # sources of a base precede those of what is on top of it
         own = _names_in(db, of.key)
+        if own is None:
+            return None
         names |= own | {f"{of.namespace}::{name}" for name in own if of.namespace and "::" not in name}
     return sorted(names)
 
 
-def _names_in(db: Database, key: str) -> set[str]:
-    """The operators or tags in a file, before any diff and any choice."""
+def _names_in(db: Database, key: str) -> set[str] | None:
+    """The operators or tags in a file, before any diff and any choice; None if it is not YAML."""
     from pipeline.rules.layers.entry import operator_of  # only needed with layers
     from pipeline.specs.layers.lists import cut_lists, whole_lists
 
@@ -54,7 +57,7 @@ def _names_in(db: Database, key: str) -> set[str]:
             return {operator_of(head(outdented(piece.text)).partition(f"{HEADS[role]}:")[2]) for piece in pieces}
         values = whole_lists(whole, lists, role) if lists else parse_whole(whole, role)
     except SpecError:
-        return set()
+        return None
     return {operator_of(name_of(value, role)) for _, value in values}
 
 

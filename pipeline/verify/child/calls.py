@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from pipeline.verify.child.probe import Probe
-from pipeline.verify.child.shapes import OVERWRITES
+from pipeline.verify.child.shapes import DIM, OVERWRITES, SCALES
 
 Operator = Callable[..., Any]
 Values = tuple[Any, ...]
@@ -31,6 +31,7 @@ class Calls:
         self.arguments = list(schema.arguments)
         self.overwrites = bool(OVERWRITES.search(schema.name))  # which of several elements at one index is undefined
         self.probe = probe
+        self._takes_negative = True
         self._positional = sum(not each.kwarg_only for each in self.arguments)
 
     def outputs(self, values: Sequence[Any]) -> list[Tensor] | None:
@@ -50,14 +51,42 @@ class Calls:
         either: others may be logarithms that it saves."""
 
         def accepted() -> bool:
-            outputs = self.outputs(values)
+            outputs = self.outputs(values) if self._fits_scales(values) else None
             return (
                 outputs is not None
+                and self._counts_from_the_end(values, outputs)
                 and (not finite or (all(map(is_finite, outputs[:1])) and not any(map(_has_nan, outputs[1:]))))
                 and not loses_imaginary_part(values, outputs)
             )
 
         return self.probe.ask(accepted)
+
+    def _counts_from_the_end(self, values: Sequence[Any], outputs: list[Tensor]) -> bool:
+        """Whether negative dimensions mean the same as those from the end: some kernels read sizes at them as they
+        are, which not all values show. So do operators that add a dimension, but with another shape."""
+        rank = next((each.dim() for each in tensors(list(values))), 0)
+        of_dims = [DIM.fullmatch(each.name) is not None for each in self.arguments]
+        counted = [_counted(value, rank) if is_dim else value for value, is_dim in zip(values, of_dims)]
+        if all(map(same, counted, values)):
+            return True
+        pairs = list(zip(outputs, self.outputs(counted) or ()))
+        alike = any(one.shape != other.shape for one, other in pairs) or all(_alike(*each) for each in pairs)
+        self._takes_negative &= alike
+        return self._takes_negative
+
+    def _fits_scales(self, values: Sequence[Any]) -> bool:
+        """Whether factors of sizes give the output's: their kernels do not check, and read past what is there."""
+        named = {each.name: value for each, value in zip(self.arguments, values)}
+        scales = [each for each in SCALES if named.get(each) is not None]
+        if not scales or "output_size" not in named:
+            return True
+        before, after = named.get("input_size") or next(tensors(list(values))).shape, named["output_size"]
+        places = [SCALES[each] for each in scales]
+        return after is None or all(
+            int(before[place] * named[each]) == after[place]
+            for each, place in zip(scales, places)
+            if -place <= min(len(before), len(after))
+        )
 
     def accepts_layout(self, values: Sequence[Any]) -> bool:
         """Whether the operator takes these values, and returns the same as for contiguous ones: some kernels read
@@ -70,6 +99,13 @@ class Calls:
             return all(map(_alike, outputs, wanted)) and not loses_imaginary_part(values, outputs)
 
         return self.probe.ask(accepted)
+
+
+def _counted(value: Any, rank: int) -> Any:
+    """A dimension, or a list of them, counted from the start."""
+    if isinstance(value, list):
+        return [_counted(each, rank) for each in value]
+    return value + rank if type(value) is int and value < 0 else value
 
 
 def _contiguous(tensor: Tensor) -> Tensor:

@@ -284,7 +284,8 @@ def tangents(point: Point) -> Iterator[Finding]:
     sets = [(i,) for i in point.moves] if len(point.moves) > 1 else []
     for chosen in (*sets, tuple(point.moves)):
         moves = {i: point.moves[i] for i in chosen}
-        computed = tangents_at(point, moves)
+        given = graph.of_arguments(point, moves)
+        computed = tangents_at(point, moves, given)
         check = f"tangent for that of {', '.join(point.slots[i].title for i in chosen)}"
         partial = len(chosen) < len(point.slots)
         if point.is_ambiguous:
@@ -295,6 +296,35 @@ def tangents(point: Point) -> Iterator[Finding]:
                 # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
                 if not (partial and finding.computed == "nan"):
                     yield finding
+    yield from _shared_memory(point, given, computed)
+
+
+def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: Tangents) -> Iterator[Finding]:
+    """The tangents in the memory of an input's, where the output is not in that of an input: who writes to the output
+    changes the input's tangent. An in-place function's is meant to be; torch copies one with other strides."""
+    if point.formulas.overwrites:
+        return
+    inputs, moves = set(map(_memory, tensors(point.after))), {_memory(each): i for i, each in enumerate(given)}
+    for name, members in computed.items():
+        for output, own in zip(tensors(point.results[point.formulas.outputs.index(name)]), members):
+            if own is None or not own.numel() or _geometry(own) != _geometry(output):
+                continue
+            place = moves.get(_memory(own))
+            if place is not None and _memory(own) is not None and _memory(output) not in inputs:
+                yield Finding("shared memory", name, point.formulas.arguments[place], "")
+                return
+
+
+def _memory(tensor: Tensor | None) -> int | None:
+    """The address of a tensor's memory; None if it has none of its own."""
+    is_stored = tensor is not None and tensor.layout == torch.strided and not tensor._is_zerotensor()
+    return tensor.untyped_storage().data_ptr() if tensor is not None and is_stored else None
+
+
+def _geometry(tensor: Tensor) -> tuple[object, ...]:
+    strides = [stride for size, stride in zip(tensor.shape, tensor.stride()) if size > 1]
+    place = (tensor.storage_offset(), tensor.untyped_storage().nbytes()) if _memory(tensor) is not None else ()
+    return tensor.shape, strides, place, tensor.dtype, tensor.is_conj(), tensor.is_neg()
 
 
 def _ambiguous(check: str, point: Point, computed: Tangents, moves: Moves) -> Iterator[Finding]:
@@ -306,10 +336,10 @@ def _ambiguous(check: str, point: Point, computed: Tangents, moves: Moves) -> It
     return _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
 
 
-def tangents_at(point: Point, moves: Moves) -> Tangents:
-    """The tangents of the outputs, by name, for those of the slots."""
+def tangents_at(point: Point, moves: Moves, given: Sequence[Tensor | None] | None = None) -> Tangents:
+    """The tangents of the outputs, by name, for those of the slots. `given`: the same for each argument."""
     with torch.no_grad(), forward_ad.dual_level():
-        computed = graph.tangents_of(point, moves)
+        computed = graph.tangents_of(point, moves, given)
         return {
             name: [None if each is None else primal(each) for each in members] for name, members in computed.items()
         }
@@ -428,7 +458,7 @@ def of_tangents(point: Point) -> Iterator[Finding]:
 
 def _decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:
     """A derivative that finite differences contradict."""
-    if wanted is not None and not wanted.fits(value):
+    if wanted is not None and wanted.contradicts(value):
         yield Finding(check, name, number_of(value, digits), range_of(wanted, digits))
 
 

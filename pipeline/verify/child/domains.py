@@ -6,6 +6,7 @@ finite differences of inputs and outputs as they are say nothing of a formula.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -50,6 +51,36 @@ def domain(name: str, values: Mapping[str, Any]) -> Domain | None:
     None if it is not restricted."""
     found = _DOMAINS.get(name.partition(".")[0])
     return None if found is None else found(values)
+
+
+def is_convention(name: str, values: Mapping[str, Any]) -> bool:
+    """Whether differences decide nothing against torch's own formula of an operator: by definition its gradient is no
+    derivative, or the operator takes arguments without a check which its callers never pass."""
+    own = name.partition(".")[0]
+    of_callers = own in _OF_CALLERS and not _OF_CALLERS[own](values)
+    of_rows = "backward" not in own and (values.get("padding_idx", -1) >= 0 or values.get("scale_grad_by_freq", False))
+    return bool(_DEFINED.search(own)) or of_callers or of_rows
+
+
+# Operators whose gradients are those of the identity, or of a distribution in place of what draws from it.
+_DEFINED = re.compile("fake_quant|standard_gamma|sample_dirichlet")
+# What the callers of operators pass.
+_OF_CALLERS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
+    "_reshape_alias": lambda values: False,  # strides of a view of `self`
+    "_reshape_alias_copy": lambda values: False,
+    "as_strided_scatter": lambda values: _are_apart(values["size"], values["stride"]),
+    "_weight_norm_interface": lambda values: values["g"].numel() == values["v"].shape[values["dim"]],
+    "_fused_rms_norm": lambda values: (
+        values["input"].shape[-len(values["normalized_shape"]) :] == torch.Size(values["normalized_shape"])
+    ),
+}
+
+
+def _are_apart(size: list[int], stride: list[int]) -> bool:
+    """Whether no two elements of a view share memory."""
+    extent = 1 + sum((length - 1) * step for length, step in zip(size, stride) if length)
+    places = torch.arange(extent).as_strided(size, stride).flatten().tolist()
+    return len(set(places)) == len(places)
 
 
 def _same(tensor: Tensor) -> Tensor:
@@ -149,6 +180,7 @@ _HERMITIAN = Part(_hermitian, _hermitian)
 _POSITIVE = Part(_positive_definite, _hermitian)
 _POSITIVE_NUMBERS = Part(torch.abs, _same)
 _REGULAR = Part(_regular, _same)
+_PROBABILITIES = Part(lambda each: torch.where((each < 0) | (each > 1), each.sigmoid(), each), _same)
 
 _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
     "_linalg_eigh": lambda values: Domain({"A": _HERMITIAN}, _of_eigenvectors),
@@ -165,6 +197,7 @@ _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
     "linalg_householder_product": lambda values: Domain({"tau": _reflectors(values["input"])}),
     "ormqr": lambda values: Domain({"input2": _reflectors(values["self"])}),
     "_ctc_loss": lambda values: Domain({"log_probs": _log_probabilities(values["log_probs"])}),
+    "binary_cross_entropy_backward": lambda values: Domain({"self": _PROBABILITIES}),
     "polar": lambda values: Domain({"abs": _POSITIVE_NUMBERS}),
     "linalg_qr": lambda values: Domain({"A": _REGULAR}),
     "triangular_solve": lambda values: Domain({"A": _triangle(values["upper"], values["unitriangular"])}),

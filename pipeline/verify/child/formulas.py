@@ -146,7 +146,9 @@ class CompiledFormulas(Formulas):
         undefined = {name for name, result in zip(self.outputs, results) if result is None}
         args, results, tangents = self._device.there((args, list(results), list(tangents)))
         for facts, function in zip(self.tangents, self._forward):
-            if undefined.issuperset(facts["outputs"]):  # as in a kernel
+            read = [i for i, name in enumerate(self.arguments) if name in facts["inputs"]]
+            moves = not read or any(tangents[i] is not None or isinstance(args[i], (list, tuple)) for i in read)
+            if undefined.issuperset(facts["outputs"]) or not moves:  # as in a kernel
                 computed |= {name: [None] for name in facts["outputs"]}
                 continue
             own = [f"{name}_t" for name in self.arguments]

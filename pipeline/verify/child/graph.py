@@ -125,7 +125,7 @@ def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
         return nested(point, along, weights)
     with torch.no_grad(), forward_ad.dual_level():
         args, results = dual_results(point, along)
-        found = point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves))
+        found = point.formulas.outputs_tangents(args, results, of_arguments(point, point.moves))
         return inner(weights, [None if each is None else tangent(each) for each in _defined(found)])
 
 
@@ -138,7 +138,7 @@ def nested(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor])
             found: tuple[Tensor, ...] = torch.func.jvp(partial(_outputs, point), tensors, moves)[1]
             return found
         results, args = point.run(_filled(point, tensors, point.args))
-        return _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
+        return _defined(point.formulas.outputs_tangents(args, results, of_arguments(point, point.moves)))
 
     with torch.no_grad():
         return inner(weights, torch.func.jvp(tangents, own, tuple(along.values()))[1])
@@ -156,7 +156,7 @@ def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
             found = [tangent(each) for each in _outputs(point, *map(dual, own, point.moves.values()))]
         else:
             args, results = _filled(point, own, point.after), apply(point, own)
-            found = _defined(point.formulas.outputs_tangents(args, results, _of_arguments(point, point.moves)))
+            found = _defined(point.formulas.outputs_tangents(args, results, of_arguments(point, point.moves)))
         return inner(_gradients(found, weights, own), list(along.values()))
 
 
@@ -176,16 +176,18 @@ def _outputs(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
     return tuple(each for name, each in zip(point.formulas.outputs, found) if len(found) == 1 or name in names)
 
 
-def tangents_of(point: Point, moves: Mapping[int, Tensor]) -> Tangents:
-    """The tangents of the outputs by the forward formulas; an in-place function's output has the name `self`."""
+def tangents_of(point: Point, moves: Mapping[int, Tensor], given: Sequence[Tensor | None] | None = None) -> Tangents:
+    """The tangents of the outputs by the forward formulas; an in-place function's output has the name `self`. `given`:
+    those of the arguments."""
     listed = ((i, tensor) for i, slot, tensor in point.active if i in moves and slot.member >= 0)
     args = point.filled(point.after, {i: dual(tensor.detach().clone(), moves[i]) for i, tensor in listed})
-    computed = point.formulas.outputs_tangents(args, point.results, _of_arguments(point, moves))
+    given = of_arguments(point, moves) if given is None else given
+    computed = point.formulas.outputs_tangents(args, point.results, given)
     own = point.formulas.outputs
     return {own[0] if name == "result" and len(own) == 1 else name: each for name, each in computed.items()}
 
 
-def _of_arguments(point: Point, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
+def of_arguments(point: Point, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
     """The tangent of each argument that is a tensor."""
     own = {
         slot.place: with_strides(moves[i], tensor) for i, slot, tensor in point.active if slot.member < 0 and i in moves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import product
@@ -18,6 +18,8 @@ from pipeline.verify.child.domains import EVERYWHERE, domain
 from pipeline.verify.child.formulas import Args, Formulas, Gradients
 
 STEP = 1e-6  # of finite differences, in float64
+_WIDE = 256 * STEP  # of those that confirm what others contradict
+_AGREE = 2  # how many times as far from a value one of the two may be as the other
 _FINE_STEPS = (1e-3, 1e-4)  # of those that are extrapolated
 _FINE = 1e-7  # their relative difference where a function is smooth
 _EPSILON = 2.0**-52
@@ -48,15 +50,28 @@ class Slot(NamedTuple):
 
 class Slope(NamedTuple):
     """A directional derivative by finite differences: the bounds of it, which differ at a kink, and how inexact they
-    are."""
+    are. `wide`: the bounds by a wide step; None if the others are enough."""
 
     low: float
     high: float
     room: float
+    wide: Callable[[], tuple[float, float]] | None = None
 
     def fits(self, value: float) -> bool:
         """Whether a computed derivative is within the bounds."""
-        return self.low - self.room <= value <= self.high + self.room
+        return self._distance(value) <= self.room
+
+    def _distance(self, value: float) -> float:
+        return max(self.low - value, value - self.high, 0.0) if value == value else float("inf")
+
+    def contradicts(self, value: float) -> bool:
+        """Whether a computed derivative is out of the bounds, by both steps about as far: differences of what is
+        inexact, jumps, or has a pole decide nothing, nor do those that get closer to it with the step."""
+        near = self._distance(value)
+        if near <= self.room or self.wide is None or near == float("inf"):
+            return near > self.room
+        far = Slope(*self.wide(), self.room)._distance(value)
+        return far > self.room and near / _AGREE <= far <= near * _AGREE
 
     @property
     def is_kink(self) -> bool:
@@ -106,10 +121,20 @@ class Point:
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether the operator is: differences in the directions of the slots are those of all, and no kinks."""
-        whole, *each = (self.slope(moves) for moves in (self.moves, *({i: move} for i, move in self.moves.items())))
-        lows = [slope.low for slope in each if slope is not None and not slope.is_kink]
-        return whole is not None and not whole.is_kink and len(lows) == len(each) and whole.fits(sum(lows))
+        """Whether the operator is: differences in the directions of the slots, and in two whose sum is theirs, add up
+        to those of all, without kinks."""
+        whole = self.slope(self.moves)
+
+        def add_up(parts: Sequence[Mapping[int, Tensor]]) -> bool:
+            slopes = [self.slope(moves) for moves in parts]
+            lows = [slope.low for slope in slopes if slope is not None and not slope.is_kink]
+            return whole is not None and len(lows) == len(slopes) and whole.fits(sum(lows))
+
+        generator = torch.Generator().manual_seed(11)
+        one = {i: self.along(slot, normal(tensor, generator)) for i, slot, tensor in self.active}
+        other = {i: move - one[i] for i, move in self.moves.items()}
+        each = [{i: move} for i, move in self.moves.items()]
+        return whole is not None and not whole.is_kink and add_up(each) and add_up([one, other])
 
     def along(self, slot: Slot, direction: Tensor) -> Tensor:
         """A direction in which a slot stays in the operator's domain."""
@@ -226,10 +251,15 @@ def slope(function: Any, single: bool) -> Slope | None:
     noise = _ROUNDINGS * _EPSILON * max(abs(after), abs(before)) / STEP
     room = 1e-5 + 1e-4 * max(abs(right), abs(left)) + noise
     if abs(right - left) <= _KINK * (1 + abs(central)) + noise:
-        return Slope(central, central, room)
+        return Slope(central, central, room, lambda: ((function(_WIDE) - function(-_WIDE)) / (2 * _WIDE),) * 2)
     if not single or max(abs(right), abs(left)) > _JUMP:
         return None
-    return Slope(min(right, left), max(right, left), room)
+
+    def wide() -> tuple[float, float]:
+        sides = (function(_WIDE) - zero) / _WIDE, (zero - function(-_WIDE)) / _WIDE
+        return min(sides), max(sides)
+
+    return Slope(min(right, left), max(right, left), room, wide)
 
 
 def fine_slope(function: Any) -> Slope | None:

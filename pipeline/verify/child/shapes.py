@@ -14,6 +14,9 @@ Theme = Callable[[str], Shape]  # the shape of the tensor of this name
 CHANNELS, SIDE, KERNEL = 4, 4, 2
 # Which of several elements at one index such operators keep is undefined.
 OVERWRITES = re.compile("(index_copy|index_put|index_put_impl|put|scatter)_?$")
+FLAT = re.compile("::put_?$")  # whose indices count all elements
+SCALES = {"scales": -1, "scales_w": -1, "scales_h": -2, "scales_d": -3}  # the dimension of each
+DIM = re.compile(r"dim\w*|axis|axes|dimension|.*_dim")  # the names of dimensions
 
 _BROADCAST: tuple[Shape, ...] = ((2, 3), (3,), (2, 1), (1, 3), (), (1, 1))
 _MIXED: tuple[Shape, ...] = ((2, 3), (3, 2), (3, 3), (3,), (2,), (2, 2, 3), (2, 3, 2), (2, 2, 2), ())

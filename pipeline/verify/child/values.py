@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pipeline.verify.child.shapes import CHANNELS, KERNEL, OVERWRITES, SIDE, Shape, Theme
+from pipeline.verify.child.shapes import CHANNELS, DIM, FLAT, KERNEL, OVERWRITES, SIDE, Shape, Theme
 
 STRINGS = {
     "reduce": ("sum", "mean", "amax", "amin", "prod"),
@@ -21,7 +21,6 @@ STRINGS = {
 }
 ANY_STRING = ("mean", "sum", "none", "tanh", "same", "valid", "floor")
 
-_DIM = re.compile(r"dim\w*|axis|axes|dimension|.*_dim")
 _SIZE = re.compile(r".*size[s]?|shape|normalized_shape")
 
 # Lists of integers: what one element is, where all are the same.
@@ -67,7 +66,7 @@ class Values:
 
     def __init__(self, rng: Random, name: str) -> None:
         self.rng = rng
-        self._overwrites = bool(OVERWRITES.search(name))
+        self._overwrites, self._is_flat = bool(OVERWRITES.search(name)), bool(FLAT.search(name))
         self._generator = torch.Generator().manual_seed(rng.getrandbits(32))
         self._style = _STYLES[0]
         self._is_complex = False
@@ -123,6 +122,8 @@ class Values:
         """Of indices: small ones, or ones that differ along each dimension."""
         if not self._overwrites and self.rng.random() < 0.5:
             return torch.randint(0, 2, shape, generator=self._generator)
+        if self._is_flat:
+            return torch.arange(torch.Size(shape).numel()).reshape(shape)
         length = min(shape, default=1)
         places = torch.meshgrid(*[torch.arange(length)] * len(shape), indexing="ij") if shape else (torch.tensor(1),)
         return (torch.stack(places).sum(0) + self.rng.randrange(length)) % length
@@ -140,7 +141,7 @@ class Values:
             return [self.of_kind(kind, name, None, theme) for _ in range(count)]
         if name in _ELEMENTS:
             return [self.rng.choice(_ELEMENTS[name])] * (length or self.rng.choice((1, 2, 3)))
-        if _DIM.fullmatch(name):
+        if DIM.fullmatch(name):
             return list(self.rng.choice(((0,), (1,), (-1,), (0, 1), (-1, 0), (1, -2), ())))
         if _SIZE.fullmatch(name):
             return self._size(theme)
@@ -153,6 +154,6 @@ class Values:
     def _integer(self, name: str, theme: Theme) -> int:
         if name in _INTEGERS:
             return self.rng.choice(_INTEGERS[name])
-        if _DIM.fullmatch(name):
+        if DIM.fullmatch(name):
             return self.rng.choice((0, 1, -1, -2))
         return self.rng.choice((1, 2, 0, 3))

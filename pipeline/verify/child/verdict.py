@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,9 +10,13 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
+from torch import Tensor
+from torch.utils import _pytree as pytree
+
 from pipeline.verify.child import checks, own
-from pipeline.verify.child.calls import tensors
+from pipeline.verify.child.calls import is_finite, is_float, tensors
 from pipeline.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line
+from pipeline.verify.child.domains import is_convention
 from pipeline.verify.child.formulas import (
     Args,
     FormulaError,
@@ -38,6 +43,7 @@ _DERIVED: tuple[Check, ...] = (checks.second, checks.forward_over_reverse, check
 RECORDED = "torch's sample"
 _NOT_FINITE = ("nan", "inf", "-inf")
 _FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where", "gradient if all")
+_CONDITIONS = ("error", "undefined gradient")  # by which torch's own formula may be meant for something else
 _CALLS = 40_000  # of one operator: later samples are left out. What is checked depends on no clock
 _SECONDS = 60  # of CPU time: more leaves the verdict open
 _PART = 10  # of so many samples one is enough to verify gradients
@@ -51,6 +57,7 @@ class Kept(NamedTuple):
     finding: Finding
     sample: Sample
     check: Check
+    doubtful: bool = False  # of what torch shares
 
 
 def _size(sample: Sample) -> tuple[bool, bool, int]:
@@ -139,7 +146,8 @@ class Verdict:
             return
         self.counts[sample.kind] += 1
         for finding in self._run(checks.memory, point):
-            if finding.name == checks.OPERATOR or self._is_shared(checks.memory, finding, point):
+            shared = any(self._is_shared(checks.memory, finding, point) for _ in range(_TIMES))  # it may read the same
+            if shared or finding.name == checks.OPERATOR:
                 self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
             else:
                 self._keep(finding, sample, checks.memory, shared=False)
@@ -204,16 +212,21 @@ class Verdict:
         return []
 
     def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool, point: Point | None = None) -> None:
-        """Keeps a finding, if there is none of its kind at a smaller sample, unless what torch's own formula has at the
-        point is something else another time."""
+        """Keeps a finding, if there is none of its kind at a smaller sample, or one that may be a convention, unless
+        what torch's own formula has at the point is something else another time."""
         kept = self.shared if shared else self.findings
-        if own.key(finding) in kept and _size(sample) >= _size(kept[own.key(finding)].sample):
+        before = kept.get(own.key(finding))
+        is_larger = before is not None and _size(sample) >= _size(before.sample)
+        if before is not None and is_larger and not before.doubtful:
+            return
+        doubtful = shared and self._is_doubtful(finding, sample, shared)
+        if before is not None and (doubtful, is_larger) > (before.doubtful, False):
             return
         others = (self._point(sample.args) for _ in range(_TIMES if point else 0))
         if any(own.wavers(point, each) or shared != self._is_shared(check, finding, each) for each in others):
             self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
         else:
-            kept[own.key(finding)] = Kept(finding, sample, check)
+            kept[own.key(finding)] = Kept(finding, sample, check, doubtful)
 
     def _shown(self) -> list[Kept]:
         """The findings without those that follow from others."""
@@ -257,7 +270,7 @@ class Verdict:
     def _smallest(self, kept: Kept) -> dict[str, Any]:
         """A finding at the smallest arguments that have it; for gradients and tangents of ones, if it is there for
         them, so that it can be computed by hand."""
-        finding, sample, check = kept
+        finding, sample, check, _ = kept
 
         def again(args: Args, *, ones: bool = False) -> Finding | None:
             try:
@@ -289,12 +302,15 @@ class Verdict:
     def _is_doubtful(self, finding: Finding, sample: Sample, shared: bool) -> bool:
         """Whether a finding may be a convention: a gradient that is not finite at a kink, or, of an operator that torch
         lacks, at a special point; of those that torch shares, all but what smooth differences decide at finite numbers,
-        in double precision."""
+        in double precision, of all that depends on the input."""
         is_kink = finding.expected.startswith("between")
         if shared:
-            finite = all(bool(each.isfinite().all()) for each in tensors(list(sample.args)))
-            convention = finding.check in ("error", "undefined gradient") or finding.check.startswith("gradient if all")
-            return is_kink or convention or not finite or not self._point(sample.args).is_smooth
+            is_plain = finding.check not in _CONDITIONS and not finding.check.startswith("gradient if all")
+            if is_kink or not is_plain or not all(map(_is_finite, pytree.tree_leaves(list(sample.args)))):
+                return True
+            point = self._point(sample.args)
+            named = dict(zip(self.formulas.arguments, point.args))
+            return is_convention(self.formulas.operator, named) or _has_saved(point) or not point.is_smooth
         return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and _is_special(sample)))
 
 
@@ -310,6 +326,21 @@ def _has_zero(point: Point) -> bool:
         return any(each is None or not bool(each.any()) for each, slot in pairs if slot.has_gradient)
     except Exception:  # of the formula, or of a layout in which gradients are
         return False
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a value of a call has no inf and no nan."""
+    if isinstance(value, Tensor):
+        return is_finite(value)
+    return not isinstance(value, float | complex) or cmath.isfinite(value)
+
+
+def _has_saved(point: Point) -> bool:
+    """Whether an operator is part of a backward, with inputs that are not differentiated: the forward saved them, and
+    formulas see them as functions of the others."""
+    differentiated = {slot.place for _, slot, _ in point.implemented}
+    saved = (any(map(is_float, tensors(each))) for i, each in enumerate(point.args) if i not in differentiated)
+    return "_backward" in point.formulas.operator and any(saved)
 
 
 def _is_torchs(sample: Sample) -> bool:

@@ -237,24 +237,19 @@ inline std::tuple<Tensor, Tensor> keep_outside(
   return {at_low, at_high};
 }
 
-// What the tangents of the limits add to the tangent of clamp(). Of equal limits the lower one counts, as in libtorch;
-// neither does in keep_outside().
-inline Tensor bounds_tangent(
+// The tangent of clamp(): that of the value which it returns. Where x equals a limit, that of x if there are two limits,
+// and that of the limit if there is one, as in libtorch.
+inline Tensor clamp_tangent(
     const Tensor& x,
+    const Tensor& x_t,
     const Tensor& low,
     const Tensor& low_t,
     const Tensor& high,
     const Tensor& high_t) {
-  Tensor total = at::zeros_like(x);
-  if (low.defined() && low_t.defined()) {
-    const Tensor below = x < low;
-    total = total +
-        at::where(high.defined() ? at::logical_and(below, low <= high) : below, low_t, zero_for(low_t));
+  if (low.defined() && high.defined()) {
+    return at::where(high_is_active(x, low, high), high_t, at::where(x < low, low_t, x_t));
   }
-  if (high.defined() && high_t.defined()) {
-    total = total + at::where(high_is_active(x, low, high), high_t, zero_for(high_t));
-  }
-  return total;
+  return low.defined() ? at::where(x > low, x_t, low_t) : at::where(x < high, x_t, high_t);
 }
 
 // ---- Reductions ----
