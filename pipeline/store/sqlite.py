@@ -32,10 +32,11 @@ _TABLES = (
     "state (key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
 )
 _ALL = (1 << 63) - 1
-_PAGES = 2000  # that stay in memory: an edit reads and writes some all over the database
+_PAGE = 4096  # bytes
+_CACHE = 8_000  # kilobytes that stay in memory: an edit reads and writes some all over the database
 _AT_ONCE = 64  # keys that one statement looks up
 _SOME = ", ".join("?" * _AT_ONCE)
-_HELD = 8_000_000  # bytes of values that are written at once
+_HELD = 2_000_000  # bytes of values that are written at once
 _GROWTH = 4  # a store that is so many times as large as at first has mostly former results
 _NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
 _WAIT = 10.0  # seconds that another process may take to write
@@ -171,7 +172,7 @@ class SqliteStore:
         self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
-        self._run(f"PRAGMA cache_size = {_PAGES}")
+        self._run(f"PRAGMA cache_size = -{_CACHE}")
         if not is_checkpointed(self.path):  # a process was killed
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stat = stat_of(self.path)
@@ -345,6 +346,7 @@ class SqliteStore:
         self._new, file = new_file(self.path)
         os.close(file)
         self._connection = sqlite3.connect(self._new, isolation_level=None)
+        self._run(f"PRAGMA page_size = {_PAGE}")
         self._run("PRAGMA synchronous = OFF")
         self._run("PRAGMA journal_mode = MEMORY")  # a write that fails loses nothing that was written before
         self._run(f"PRAGMA user_version = {FORMAT}")
