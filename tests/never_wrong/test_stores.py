@@ -31,7 +31,7 @@ def older_rows(store: Path, older: Path, chance: Random) -> None:
     with closing(sqlite3.connect(older)) as connection:
         rows = connection.execute("SELECT * FROM calls").fetchall()
     with closing(sqlite3.connect(store)) as connection, connection:
-        some = chance.sample(rows, chance.randrange(len(rows) // 2, len(rows)))
+        some = chance.sample(rows, chance.randrange(1, len(rows)))
         connection.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)", some)
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -161,7 +162,7 @@ def test_a_store_that_has_grown_a_lot_begins_anew(toy: Toy, monkeypatch: pytest.
         toy.inputs["z"] = b"".join(b"v%d: %d\n" % (m, 7**n) for m in range(2_000))
         assert toy.run((total, "z"))[0] == [2_000 * len(str(7**n))]
         sizes.append(toy.path.stat().st_size)
-    assert any(2 * after < before for before, after in zip(sizes, sizes[1:]))
+    assert any(2 * after < before for before, after in pairwise(sizes))
     assert toy.run((total, "x"), (total, "z"))[0] == [11, 2_000 * len(str(7**19))]
     assert toy.warned == []
 

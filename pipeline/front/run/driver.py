@@ -119,7 +119,6 @@ class Driver:
         return {name: contents(build.db, *at) if data is None else data}
 
     def _new_of_each(self, name: str) -> dict[str, Parts]:
-        from pipeline.query.memo import decode
         from pipeline.stages.operator_files import contents_of_each
 
         build = self.build
@@ -130,12 +129,7 @@ class Driver:
                 stale.setdefault(written[each].bucket, []).append(each)
         changed: dict[str, Parts] = {}
         for bucket, names in stale.items():
-            kept = self._stale.texts.take(f"{name}/{bucket}")
-            contents = (
-                contents_of_each(build.db, *build.layout, name, bucket)
-                if kept is None
-                else decode(contents_of_each.decoder, kept)
-            )
+            contents = contents_of_each(build.db, *build.layout, name, bucket)  # the bytes are not kept
             changed.update((each, Parts([contents[each]])) for each in names)
         return changed
 
@@ -206,7 +200,6 @@ class Driver:
         self.build.lock()
         if refresh:
             self.build.refresh()
-        self._stale.texts.close()
         self._problems, self._stale, self._prepared = None, StaleUnits(self.build), None
         self._current, self._has_manifest = set(), False
         rebuilt: list[At] = []
