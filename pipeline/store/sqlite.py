@@ -192,9 +192,15 @@ class SqliteStore:
             raise PermissionError(errno.EACCES, "it is being written", self.path)
 
     def _create(self) -> None:
-        """Begins an empty store, which has no file yet."""
+        """Begins an empty store, whose file is not at its place yet."""
         self.close()
         self._stat, self._sum, self._size, self.problem = stat_of(self.path), 0, 0, ""
+        if self._writes:
+            try:
+                self._begin_file()
+            except (sqlite3.Error, OSError, ValueError) as error:  # ValueError: a path that is not text
+                self._report(error)
+                self.close()
 
     def _state(self) -> State:
         for data, kept in self._run("SELECT data, sum FROM state WHERE key = 0"):
@@ -405,9 +411,9 @@ class SqliteStore:
         if self._new:
             for (value,) in self._all("SELECT data FROM contents"):
                 self._held[digest(value)] = value
-            held, size, problem = self._held, self._held_size, self.problem
+            held, size = self._held, self._held_size
             self.close()
-            self._held, self._held_size, self.problem = held, size, problem
+            self._held, self._held_size = held, size
         else:
             self._writes = False
 
