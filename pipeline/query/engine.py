@@ -132,6 +132,7 @@ class Engine:
         self._no_bugs: tuple[type[Exception], ...] = (StoreDamaged, OSError, MemoryError, *expected)
         self._frame: Frame | None = None  # of the query that runs
         self.is_warm = False  # whether a memo is of an earlier revision
+        self.is_damaged = False  # whether the store was found to be damaged
         self.is_active = False  # whether a request is being served
         self.reset({})
 
@@ -213,6 +214,7 @@ class Engine:
     def start_over(self, damage: StoreDamaged) -> None:
         """Reports a damaged store, and goes on with an empty one."""
         self._warn(f"{self._store.path}: the store is damaged ({damage}): it is discarded, and rebuilt\n")
+        self.is_damaged = True
         self.empty()
 
     def empty(self) -> None:

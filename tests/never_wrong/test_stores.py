@@ -17,7 +17,10 @@ from random import Random
 import pytest
 from project import Project, assert_clean
 
+from never_wrong.builds import Kept, clean_build
 from pipeline.front.run import record
+from pipeline.front.run.driver import Driver
+from pipeline.query.query import Parts
 from pipeline.store.sqlite import Entry, SqliteStore, _sum
 
 FORMULAS = [f"grad * result.conj() * {number}" for number in range(2, 6)]
@@ -85,6 +88,35 @@ def test_no_file_is_made_from_a_store_that_was_tampered_with(tiny: Project, atta
         run = tiny.run().ok()
         assert "Traceback" not in run.stderr
         assert tiny.files() == tiny.clean_build(), number
+
+
+def test_damage_in_mid_run_begins_with_the_first_file_again(
+    tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read before may have been wrong, too."""
+    folder, older = tmp_path / "kept", tmp_path / "older"
+    kept = Kept(tiny.specs, folder)
+    kept.update()
+    (store,) = (folder / "cache" / tiny.specs.name).glob("rows-*[0-9a-f]")
+    shutil.copy(store, older)
+    for text in FORMULAS[:2]:
+        tiny.set_formula("exp", "self", text)
+        kept.update()
+    kept.reopen()
+    names: list[str] = []
+    contents = Driver.new_contents
+
+    def damaged(driver: Driver, name: str) -> dict[str, Parts]:
+        names.append(name)
+        if len(names) == 3:
+            store.write_bytes(older.read_bytes())
+        return contents(driver, name)
+
+    tiny.set_formula("exp", "self", FORMULAS[2])
+    monkeypatch.setattr(Driver, "new_contents", damaged)
+    assert kept.update() == clean_build(tiny.specs, tmp_path / "clean")
+    assert names.count(names[0]) == 3  # this run, and that of the clean build
+    kept.close()
 
 
 @pytest.mark.parametrize("where", ["store", "record"])

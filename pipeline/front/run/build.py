@@ -186,6 +186,13 @@ class Build:
             db.budget = self.mode.budget  # a first build had less
         self._begin(db, self.inputs.take())
 
+    def is_sound(self) -> bool:
+        """Whether the store was sound in all of this revision. If not, all has to be brought up to date again."""
+        sound = self.db.check()
+        if not sound:
+            self._written = self._places = None
+        return sound
+
     # ---- output
 
     def path(self, name: str) -> str:

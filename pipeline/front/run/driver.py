@@ -194,12 +194,16 @@ class Driver:
 
     def update(self, *, refresh: bool = True) -> Updated:
         """Brings everything up to date, and writes the files with changed bytes; none if the specs have errors.
-        `refresh`: takes a snapshot of the inputs first. CodeChanged as in `Build.refresh`, SpecError as in
-        `check_places`."""
+        `refresh`: takes a snapshot of the inputs first. If the store turns out to be damaged, begins with the first
+        file again. CodeChanged as in `Build.refresh`, SpecError as in `check_places`."""
         before = self._problems.report if self._problems is not None else None
         self.build.lock()
         if refresh:
             self.build.refresh()
+        updated = self._update(before)
+        return updated if self.build.is_sound() else self._update(before)
+
+    def _update(self, before: str | None) -> Updated:
         self._problems, self._stale, self._prepared = None, StaleUnits(self.build), None
         self._current, self._has_manifest = set(), False
         rebuilt: list[At] = []
