@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from project import SHARD_TASKS, Project, in_cache
+from project import SHARD_TASKS, Project
 
 from pipeline.reports.trail import SEEN
 
