@@ -2,28 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-SECONDS = 30  # more than a refusal takes on a busy machine, and less than what does not end
-
-
-@contextmanager
-def ending() -> Iterator[None]:
-    """TimeoutError if something does not end."""
-
-    def end(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _directory(count: int, more: bytes = b"") -> bytes:

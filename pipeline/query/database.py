@@ -43,7 +43,7 @@ class Database(Engine):
 
     def begin(self, inputs: Mapping[str, Input]) -> None:
         """Begins a revision, in which `inputs` do not change."""
-        self._complete = False
+        self._complete, self.is_damaged = False, False
         try:
             for _ in range(_TRIES):
                 snapshot, same = self._store.begin()
@@ -58,7 +58,15 @@ class Database(Engine):
         except StoreDamaged as damage:
             self.inputs = inputs
             self.start_over(damage)
-        self._complete = True
+        self._complete, self.is_damaged = True, False
+
+    def check(self) -> bool:
+        """Whether the store was sound in all of this revision. If not, what was requested early may have been computed
+        from wrong rows: all has to be requested again, on an empty store."""
+        if not self.is_damaged and not self._store.is_current():
+            self.start_over(StoreDamaged("it changed while it was read"))
+        sound, self.is_damaged = not self.is_damaged, False
+        return sound
 
     def _begin(self, inputs: Mapping[str, Input], snapshot: Snapshot) -> None:
         self.inputs, self.ran, self._rows_read = inputs, set(), {}

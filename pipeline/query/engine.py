@@ -40,7 +40,6 @@ from pipeline.query.store import Readers, Store
 from pipeline.query.table import Items, load_items, make_items
 
 PAST = 7  # memos that are kept of a row besides the latest
-DEEPEST = 100  # calls that are verified one for another; PyTorch's own set needs 34
 BUDGET = 16_000_000  # bytes of encoded values, of which the decoded ones stay in memory
 V = TypeVar("V")
 P = ParamSpec("P")
@@ -132,8 +131,8 @@ class Engine:
         self._warn = warn
         self._no_bugs: tuple[type[Exception], ...] = (StoreDamaged, OSError, MemoryError, *expected)
         self._frame: Frame | None = None  # of the query that runs
-        self._depth = 0  # the number of calls that are being verified
         self.is_warm = False  # whether a memo is of an earlier revision
+        self.is_damaged = False  # whether the store was found to be damaged
         self.is_active = False  # whether a request is being served
         self.reset({})
 
@@ -215,6 +214,7 @@ class Engine:
     def start_over(self, damage: StoreDamaged) -> None:
         """Reports a damaged store, and goes on with an empty one."""
         self._warn(f"{self._store.path}: the store is damaged ({damage}): it is discarded, and rebuilt\n")
+        self.is_damaged = True
         self.empty()
 
     def empty(self) -> None:
@@ -253,16 +253,12 @@ class Engine:
             return memo
         if call.running:
             raise Cycle(f"{call.name[0]} needs its own value for {call.name[1:]}")
-        self._depth += 1
-        try:
-            valid = self.valid_memo(call)
-            if valid is None:
-                valid = self._run(call)
-                self.ran.add(call.name)
-            elif valid is not memo:
-                self._replace(call, valid)
-        finally:
-            self._depth -= 1
+        valid = self.valid_memo(call)
+        if valid is None:
+            valid = self._run(call)
+            self.ran.add(call.name)
+        elif valid is not memo:
+            self._replace(call, valid)
         self.dirty.discard(call.row)
         return valid
 
@@ -291,17 +287,13 @@ class Engine:
         """The first dependency without the digest recorded. In order: a later one may exist only if an earlier did."""
         return next((dep for dep in deps if self._digest_now(dep) != dep.digest), None)
 
-    def _digest_now(self, dep: Dep) -> bytes | None:
-        """What a dependency gives in this revision; no digest at all for an item of a query that no longer exists. None
-        too deep to tell, so that the query that has it runs: stores of others may have circles, and chains without end.
-        """
+    def _digest_now(self, dep: Dep) -> bytes:
+        """What a dependency gives in this revision; no digest at all for an item of a query that no longer exists."""
         call = self._by_row.get(dep.row) or self.by_row(dep.row)
         if call is None:  # an input that is still absent, or a call that differs whatever it gave
             return MISSING if dep.item is None else b""
         if call.query is None:
             return self._digest_of_input(call.name[1])
-        if self._depth > DEEPEST:
-            return None
         memo = self.verify(call)
         return memo.digest if dep.item is None else self.items(call).digest(dep.item)
 
@@ -413,11 +405,13 @@ class Engine:
     def readers(self, row: Row, items: Collection[Item] = (None,)) -> set[Row]:
         """The rows that have, or had, a dependency on one of a row's items; on its value, if none are named."""
         unsaved = {reader for item, reader in self._readers.of(row) if item in items}
-        return unsaved.union(*(self._store.readers(row, item) for item in items))
+        known = self._store.readers(row)
+        return unsaved.union(*(known.get(item, ()) for item in items))
 
     def all_readers(self, row: Row) -> set[Row]:
         """The rows that have, or had, any dependency on a row."""
-        return {*self._store.all_readers(row), *(reader for _, reader in self._readers.of(row))}
+        unsaved = {reader for _, reader in self._readers.of(row)}
+        return unsaved.union(*self._store.readers(row).values())
 
     # ---- values
 

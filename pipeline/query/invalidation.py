@@ -11,9 +11,7 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from pipeline.query.engine import Engine
-from pipeline.query.memo import Row, StoreDamaged, is_table
-
-_TIMES = 100  # that tables become dirty, on average, at most: those of a forged store may depend on each other
+from pipeline.query.memo import Row, is_table
 
 
 def invalidate(engine: Engine, changed: Iterable[Row]) -> None:
@@ -32,25 +30,21 @@ class Tables:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._waiting: list[tuple[int, Row]] = []
-        self._known: dict[Row, bool] = {}  # the tables that were added, and whether they are waiting
-        self._count = 0  # of those that were taken
+        self._added: set[Row] = set()  # the same
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
     def add(self, row: Row) -> None:
         """Adds a table, if it is not waiting."""
-        if not self._known.get(row):
-            self._known[row] = True
+        if row not in self._added:
+            self._added.add(row)
             heappush(self._waiting, (_height(self._engine, row), row))
 
     def next(self) -> Row:
-        """Takes the lowest table. StoreDamaged if there is no end of them."""
-        self._count += 1
-        if self._count > _TIMES * len(self._known):
-            raise StoreDamaged("its tables depend on each other")
+        """Takes the lowest table."""
         row = heappop(self._waiting)[1]
-        self._known[row] = False
+        self._added.discard(row)
         return row
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from pipeline.query.query import Parts, Query, Table
@@ -27,17 +27,11 @@ SMALL = 96  # bytes; a value of at most so many stands in its memo
 
 _ROWS = 1 << 64
 
-# What stored entries may have, which others may have written: rows that SQLite takes, few and small numbers in names.
-# A query is called with what is in the name, and may loop over it.
-_StoredRow = Annotated[int, Meta(le=(1 << 63) - 1)]
-_StoredName = Annotated[tuple[str | Annotated[int, Meta(ge=0, lt=1 << 16)] | None, ...], Meta(min_length=1)]
-_Height = Annotated[int, Meta(ge=0, lt=1 << 32)]
-
 
 class Dep(Struct, frozen=True, gc=False, array_like=True):
     """One dependency."""
 
-    row: _StoredRow
+    row: Row
     item: Item
     digest: bytes  # of what was read; MISSING for an absent item
 
@@ -45,11 +39,11 @@ class Dep(Struct, frozen=True, gc=False, array_like=True):
 class Memo(Struct, frozen=True, gc=False, array_like=True):
     """One remembered call."""
 
-    name: _StoredName
+    name: tuple[str | int | None, ...]
     digest: bytes  # of the encoded value, which is stored under it
     deps: tuple[Dep, ...]  # in the order of reading
     diagnostics: Raw  # its own, as a list: thousands of them are decoded only if they are reported
-    height: _Height  # above its highest dependency; an input has 0
+    height: int  # above its highest dependency; an input has 0
     value: bytes | None = None  # encoded; b"" if it is in the store by its digest, None if it is not kept
 
 

@@ -78,11 +78,8 @@ class Store(Protocol):
     def put(self, key: bytes, value: bytes) -> None:
         """Adds a value by its digest, for a later commit to keep."""
 
-    def readers(self, row: Row, item: Item) -> Iterable[Row]:
-        """The rows whose memos have, or had, a dependency."""
-
-    def all_readers(self, row: Row) -> Iterable[Row]:
-        """The rows whose memos have, or had, any dependency on a row."""
+    def readers(self, row: Row) -> Mapping[Item, Collection[Row]]:
+        """The rows whose memos have, or had, a dependency on a row, by item."""
 
     def rows(self) -> Iterable[Row]:
         """All rows that have a memo."""

@@ -1,13 +1,10 @@
-"""The store on disk: an SQLite database of memos and readers, and a file of values next to it.
+"""The store on disk: one SQLite file.
 
-One policy for damage. Files whose stats agree with the seal, which the last commit left, are trusted as a whole. All
-others (copied, restored from an archive, corrupted) are verified once: the structure of the database, the sum of the
-checksums of everything in it, and all values. So nothing is corrupt, missing, or older than the rest. Anything wrong,
-then or later, raises StoreDamaged, and the caller discards the store. Nothing damaged is ever extended or sealed.
-
-A store may come from someone else, and a checksum does not prove who computed it. So the schema is compared with that
-of a new store before any table is read, and until it is verified, SQLite stops after a number of steps: first a fixed
-one, then one that its size allows. Afterwards each statement looks up keys in tables of known types.
+An entry has the memo of a call, its former memos and its readers, and one checksum of all three; values stand under
+their digests. The state has the sum of all checksums: no entry is missing, or older than the rest. A file with the stat
+that the last run noted is trusted. Any other one (copied, restored, damaged, left by a killed run) is verified first:
+its structure, and that sum. Anything wrong, then or later, raises StoreDamaged, and the caller discards the store.
+Nothing damaged is ever extended.
 """
 
 from __future__ import annotations
@@ -15,65 +12,34 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
-from itertools import islice, repeat
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-from xxhash import xxh3_64_digest, xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest
 
-from pipeline.io.files import (
-    Stat,
-    is_file,
-    leave_files_only,
-    make_way,
-    move_file,
-    new_file,
-    open_file,
-    put_file,
-    read_file,
-    stat_of,
-)
-from pipeline.query.memo import NAMES, Item, Memo, Row, StoreDamaged, decode, digest, encode
-from pipeline.query.store import Changes, Readers, Snapshot
-from pipeline.store.values import LARGEST, Place, Values, size_at
+from pipeline.io.files import Stat, is_file, leave_files_only, make_way, move_file, new_file, open_file, stat_of
+from pipeline.query.memo import Item, Memo, Row, StoreDamaged, decode, digest, encode
+from pipeline.query.store import Changes, Snapshot
 
-FORMAT = 14  # of all that is stored
+FORMAT = 15  # of all that is stored
 _APPLICATION = int.from_bytes(b"grdm", "big")  # what a database is, in its header
-
-# `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: the first bytes of a value's
-# digest, as an integer, and the value's place. `sum`: the checksum of the entry, which may be damaged after `begin`.
-_TABLES = {
-    "memos": "(key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
-    "past": "(key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
-    "state": "(key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
-    "reads": "(row INTEGER, item INTEGER, reader INTEGER, PRIMARY KEY (row, item, reader)) WITHOUT ROWID",
-    "places": "(key INTEGER PRIMARY KEY, place INTEGER)",
-}
-_SEEDS = {table: number for number, table in enumerate(_TABLES)}  # of checksums
-_SCHEMA = [("table", table, table, f"CREATE TABLE {table} {columns}") for table, columns in _TABLES.items()]
+_TABLES = (
+    "calls (key INTEGER PRIMARY KEY, memo BLOB, past BLOB, readers BLOB, sum INTEGER)",
+    "contents (key INTEGER PRIMARY KEY, data BLOB)",  # values, by the first bytes of their digests
+    "state (key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
+)
 _ALL = (1 << 63) - 1
-_PAGES = 2000  # that stay in memory: an edit reads and writes some all over the database
+_PAGE = 4096  # bytes
+_CACHE = 8_000  # kilobytes that stay in memory: an edit reads and writes some all over the database
 _AT_ONCE = 64  # keys that one statement looks up
-_MANY = 10_000  # entries that are written at once
 _SOME = ", ".join("?" * _AT_ONCE)
-
+_HELD = 2_000_000  # bytes of values that are written at once
+_GROWTH = 4  # a store that is so many times as large as at first has mostly former results
 _NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
-_VALUES = ".values"
-_SEAL = ".seal"
 _WAIT = 10.0  # seconds that another process may take to write
-
-# What a store that is not verified may cost. Steps are those of SQLite's virtual machine.
-_STEPS_TO_OPEN = 10_000  # until the schema is known
-_STEPS_PER_BYTE = 10  # to verify it: a store of all families takes 0.3
-_PERIOD = 1000  # steps between two looks at the rest
-_LIMITS = {  # of a connection
-    sqlite3.SQLITE_LIMIT_LENGTH: 1 << 22,  # bytes of an entry: the largest one of all families has 38,000
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1000,  # bytes of a statement, those of the schema included
-    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-}
 
 # What SQLite reports of a file that is in use or cannot be written; anything else it reports is damage.
 _UNUSABLE = {getattr(sqlite3, f"SQLITE_{name}") for name in "BUSY CANTOPEN FULL IOERR NOMEM PERM READONLY".split()}
@@ -84,41 +50,49 @@ class State(Struct, frozen=True, array_like=True):
     """The one entry that describes the rest."""
 
     sum: int  # of all checksums but its own
+    size: int  # of the file at first: after the last commit that added a lot
     snapshot: Snapshot
 
 
-Seal = tuple[Stat | None, ...]  # of files that are known to be sound
+class Entry(Struct, frozen=True, array_like=True):
+    """What is stored of a call or an input, encoded."""
 
-_encode, _hash_of = msgspec.msgpack.Encoder().encode, xxh3_64_intdigest  # called for each entry of a store
-memo_decoder = msgspec.msgpack.Decoder(Memo)
-_past_decoder = msgspec.msgpack.Decoder(list[Memo])
+    memo: bytes = b""  # none
+    past: bytes = b""
+    readers: bytes = b""
+
+
+ReadersByItem = dict[Item, list[Row]]
+
+_hash_of = xxh3_64_intdigest
 _state_decoder = msgspec.msgpack.Decoder(State)
-_seal_decoder = msgspec.msgpack.Decoder(Seal)
+past_decoder = msgspec.msgpack.Decoder(list[Memo])
+memo_decoder = msgspec.msgpack.Decoder(Memo)
+_readers_decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(dict[str | bool | None, list[int]])
 
 
 class SqliteStore:
-    """A store at a path. A new database has no file until it is committed; one that cannot be written is in memory.
-    `seals`: whether verified files are sealed before a commit, too."""
+    """Memos, readers and values in one file. `noted`: the stat of a file that is known to be sound. `writes`: whether
+    values may be written before a commit."""
 
-    def __init__(self, path: str, *, seals: bool = True) -> None:
+    def __init__(self, path: str, noted: Stat | None = None, *, writes: bool = True) -> None:
         self.path = path
         self.problem = ""
-        self.empty = True
-        self._seals = seals
-        self._new = ["", ""]  # where a new database and its values are written before they are moved to their place
-        self._files = ExitStack()  # what is open:
-        self._connection: sqlite3.Connection
-        self._values: Values
-        self._stats: Seal = ()  # of the files that this store reads
-        self._sum = 0
-        self._known: dict[int, Place] = {}  # of values that are likely to be read
+        self.empty = True  # whether there is nothing to read but what was put
+        self._noted = noted
+        self._writes = writes
+        self._new = ""  # the path of a file that a commit moves to its place
+        self._stat: Stat | None = None  # of the file as it was opened
+        self._sum = self._size = 0
+        self._connection: sqlite3.Connection | None = None
+        self._held: dict[bytes, bytes] = {}  # values that are not in the file, by digest
+        self._held_size = 0
 
     # ---- opening and closing
 
     def begin(self) -> tuple[Snapshot, bool]:
-        """Opens a read transaction; creates the store if it cannot be read. StoreDamaged if its contents are wrong."""
-        same = not self.empty and not self.problem and stats_of(self.path) == self._stats
-        same = same and not self._connection.in_transaction  # else a revision was dropped
+        """Opens a read transaction; begins an empty store if there is none. StoreDamaged if its contents are wrong."""
+        same = not self.empty and not self.problem and stat_of(self.path) == self._stat and not self._in_transaction
         try:
             if not same:
                 self.close()
@@ -126,105 +100,82 @@ class SqliteStore:
             if self.empty:
                 return Snapshot(), False
             self._run("BEGIN")
-            data, known = self._blob("state", 0), self._sum
-            if data is None:
-                raise StoreDamaged("its state is missing")
-            state = decode(_state_decoder, data)
-            self._sum = state.sum
-            if not same or known != state.sum:
-                self._check()
-                self._limit(None)
-                return state.snapshot, False
-            return state.snapshot, True
+            known, state = self._sum, self._state()
+            self._sum, self._size = state.sum, state.size
+            if same and known == state.sum:
+                return state.snapshot, True
+            if self._stat is not None and self._stat.size > _GROWTH * state.size and self._writes:
+                self._create()
+                return Snapshot(), False
+            self._verify()
+            return state.snapshot, False
         except (sqlite3.Error, OSError, ValueError) as error:  # ValueError: a path that is not text
-            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
-                raise StoreDamaged("to read it takes more work than its size explains") from None
             if not _is_unusable(error):
                 raise StoreDamaged(str(error)) from None
             self._create()
         return Snapshot(), False
 
+    @property
+    def _in_transaction(self) -> bool:
+        """Whether a revision was dropped without a commit."""
+        return self._connection is not None and self._connection.in_transaction
+
     def is_current(self) -> bool:
-        """Whether the database file is the one that was opened."""
-        return self.empty or stat_of(self.path) == self._stats[0]
+        """Whether the file is the one that was opened."""
+        return self.empty or stat_of(self.path) == self._stat
 
     def discard(self) -> None:
-        """Deletes the seal, and continues with a new, empty store."""
-        with suppress(OSError):
-            os.unlink(self.path + _SEAL)
+        """Continues with a new, empty store. A later run verifies the one on the disk, if it is still there."""
+        if not self.problem:
+            with suppress(OSError, ValueError):
+                os.utime(self.path)
         self._create()
 
     def set_aside(self) -> str:
         """Moves what is on the disk to the path that `set_aside_of` returns; that path, "" if it cannot be moved."""
         place = set_aside_of(self.path)
         try:
-            _move((self.path, self.path + _VALUES), place)
+            _move(self.path, place)
         except OSError:
             return ""
         return place
 
     def close(self) -> None:
-        """Closes both files, without a commit."""
-        self._files.close()
-        self._known, self.empty = {}, True
-        for path in filter(None, self._new):
+        """Closes the file, without a commit."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self.empty = None, True
+        self._held, self._held_size = {}, 0
+        if self._new:
             with suppress(OSError):
-                os.unlink(path)
-        self._new = ["", ""]
+                os.unlink(self._new)
+            self._new = ""
 
     def _open(self) -> None:
-        """Opens the files; a new store if there is none, or it is of another format."""
+        """Opens the file; a new store if there is none, or it is of another format."""
         self.problem = ""
         if not is_file(self.path):
             return self._create()
-        self._stats = stats_of(self.path)
+        self._stat = stat_of(self.path)
         if all(os.access(path, os.W_OK) for path in (self.path, os.path.dirname(self.path) or ".")):
             self._connect()
         else:
             self._connect_to_read()
         if self._run("PRAGMA user_version").fetchone() != (FORMAT,):
             return self._create()
-        if self._run("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchmany(len(_SCHEMA) + 1) != _SCHEMA:
-            raise StoreDamaged("its tables are not those of a store")
-        pages, bytes_each = (self._run(f"PRAGMA page_{word}").fetchone()[0] for word in ("count", "size"))
-        self._limit(_STEPS_PER_BYTE * pages * bytes_each)
-        try:
-            self._use_values()
-        except OSError as error:
-            raise StoreDamaged(f"its values cannot be read: {error.strerror}") from None
         self.empty = False
         return None
 
-    def _use(self, connection: sqlite3.Connection) -> None:
-        self._connection = self._files.enter_context(closing(connection))
-        for limit, value in _LIMITS.items():
-            connection.setlimit(limit, value)
-        self._limit(_STEPS_TO_OPEN)
-        self._run("PRAGMA trusted_schema = OFF")
-
-    def _limit(self, steps: int | None) -> None:
-        """Lets the statements that follow take so many steps together; None: any number."""
-        if steps is None:
-            return self._connection.set_progress_handler(None, 0)
-        left = iter(range(steps // _PERIOD))
-        return self._connection.set_progress_handler(lambda: next(left, None) is None, _PERIOD)
-
-    def _use_values(self) -> None:
-        """Opens the values of the database."""
-        path, flags = self.path + _VALUES, os.O_RDONLY if self.problem else os.O_RDWR | os.O_APPEND
-        self._values = self._files.enter_context(closing(Values(path, open_file(path, flags), self._place)))
-
     def _connect(self) -> None:
-        """Connects to the database."""
         for end in _NEXT_TO:
             leave_files_only(self.path + end)
-        self._use(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
+        self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
-        self._run(f"PRAGMA cache_size = {_PAGES}")
+        self._run(f"PRAGMA cache_size = -{_CACHE}")
         if not is_checkpointed(self.path):  # a process was killed
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._stats = stats_of(self.path)
+        self._stat = stat_of(self.path)
 
     def _connect_to_read(self) -> None:
         """Connects to a database that cannot be written. SQLite neither writes next to it nor notices if it changes."""
@@ -236,166 +187,160 @@ class SqliteStore:
         from urllib.parse import quote
 
         path = quote(os.fsencode(os.path.abspath(self.path)))
-        self._use(sqlite3.connect(f"file:{path}?immutable=1", uri=True, isolation_level=None))
+        self._connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True, isolation_level=None)
         if not is_checkpointed(self.path):
             raise PermissionError(errno.EACCES, "it is being written", self.path)
 
     def _create(self) -> None:
-        """Begins an empty database, which has no file yet."""
+        """Begins an empty store, whose file is not at its place yet."""
         self.close()
-        self._stats = stats_of(self.path)
-        self._sum, self.problem = 0, ""
-        try:
-            self._new[1], file = new_file(self.path + _VALUES)
-        except (OSError, ValueError) as error:  # ValueError: a path that is not text
-            self._report(error)
-            file = os.open(os.devnull, os.O_RDONLY)
-        self._values = self._files.enter_context(closing(Values(self._new[1], file, is_new=True)))
+        self._stat, self._sum, self._size, self.problem = stat_of(self.path), 0, 0, ""
+        if self._writes:
+            try:
+                self._begin_file()
+            except (sqlite3.Error, OSError, ValueError) as error:  # ValueError: a path that is not text
+                self._report(error)
+                self.close()
 
-    # ---- damage
+    def _state(self) -> State:
+        for data, kept in self._run("SELECT data, sum FROM state WHERE key = 0"):
+            if _hash_of(encode(data)) & _ALL == kept:
+                return decode(_state_decoder, data)
+        raise StoreDamaged("its state is missing")
 
-    def _check(self) -> None:
-        """Trusts the files if their stats agree with the seal; else verifies the database, and seals the files."""
-        if self._stats == seal_of(self.path) and is_checkpointed(self.path):
+    def _verify(self) -> None:
+        """Trusts the file if it has the noted stat; else verifies its structure and all entries but values, whose
+        digests are compared when they are read."""
+        if self._stat == self._noted and is_checkpointed(self.path):
             return
-        if self._run("PRAGMA integrity_check(1)").fetchone() != ("ok",):
-            raise StoreDamaged("its structure is corrupt")
-        for table in _TABLES:
-            if self._run(f"SELECT 1 FROM {table} WHERE {self._is_mistyped(table)} LIMIT 1").fetchone():  # noqa: S608
-                raise StoreDamaged("an entry is of another type")  # SQLite stores values of any type in any column
-        total = 0
-        for table in ("reads", "places"):
-            total += _sums(table, self._run(f"SELECT * FROM {table}"))  # noqa: S608
-        for table in ("memos", "past"):
-            for key, data, kept in self._run(f"SELECT * FROM {table}"):  # noqa: S608
-                if kept != _sum(table, (key, data)):
-                    raise StoreDamaged("a checksum is wrong")
-                total += kept
-        left = self._values.size
-        for key, place in self._run("SELECT key, place FROM places"):
-            left -= size_at(place)
-            if left < 0 or size_at(place) > LARGEST:  # values do not overlap
-                raise StoreDamaged("its values are larger than it is")
-            if _key(digest(self._values.at(place))) != key:
-                raise StoreDamaged("a value is missing, or older than the rest")
-        if total & _ALL != self._sum:
-            raise StoreDamaged("a part is missing, or older than the rest")
-        if self._seals and stats_of(self.path) == self._stats:
-            with suppress(OSError):
-                _set_seal(self.path, self._stats)
-
-    def _is_mistyped(self, table: str) -> str:
-        """The condition that an entry of a table has a column of another type than that of the schema."""
-        columns = self._run(f"PRAGMA table_info({table})").fetchall()
-        return " OR ".join(f"typeof({name}) <> '{kind.lower()}'" for _, name, kind, *_ in columns)
+        if self._run("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise StoreDamaged("its structure is corrupt")  # a search may not find what is there
+        for _ in self.entries():
+            pass
 
     # ---- reading
 
     def memo(self, row: Row) -> Memo | None:
-        """The memo of a row, None if it has none. StoreDamaged if its checksum is wrong."""
-        data = None if self.empty else self._blob("memos", row)
-        return None if data is None else decode(memo_decoder, data)
+        """The memo of a row, None if it has none. StoreDamaged if the entry's checksum is wrong."""
+        memo = self._entry(row).memo
+        return decode(memo_decoder, memo) if memo else None
 
     def memos_of(self, rows: Collection[Row]) -> Iterator[tuple[Row, Memo]]:
-        """The memos of many rows, each with its row; looks up the places of their values. StoreDamaged as in `memo`."""
-        for some in _parts_of(rows):
-            found = [(row, decode(memo_decoder, data)) for row, data in self._memos(f" WHERE key IN ({_SOME})", some)]
-            keys = [_key(memo.digest) for _, memo in found if memo.value == b""]
-            for part in _parts_of(keys):
-                self._known.update(self._all(f"SELECT key, place FROM places WHERE key IN ({_SOME})", part))  # noqa: S608
-            yield from found
+        """The memos of rows that have one, each with its row. StoreDamaged as in `memo`."""
+        listed = sorted(rows)
+        for start in range(0, len(listed), _AT_ONCE):
+            some = listed[start : start + _AT_ONCE]
+            some += some[:1] * (_AT_ONCE - len(some))
+            for row, entry in list(self._entries(f" WHERE key IN ({_SOME})", some)):
+                if entry.memo:
+                    yield row, decode(memo_decoder, entry.memo)
 
     def past(self, row: Row) -> list[Memo]:
-        """Former memos of a row. StoreDamaged if the checksum is wrong."""
-        data = self._blob("past", row)
-        return [] if data is None else decode(_past_decoder, data)
+        """Former memos of a row. StoreDamaged as in `memo`."""
+        past = self._entry(row).past
+        return decode(past_decoder, past) if past else []
 
-    def value(self, key: bytes) -> bytes:
-        """The value with a digest. StoreDamaged if it is missing or has another digest."""
-        return self._values.get(key)
-
-    def readers(self, row: Row, item: Item) -> Iterable[Row]:
-        """The rows with a memo that depends on an item, and any whose item has the same hash."""
-        return self._column("SELECT reader FROM reads WHERE row = ? AND item = ?", row, hash_of_item(item))
-
-    def all_readers(self, row: Row) -> Iterable[Row]:
-        """The rows with a memo that depends on a row or any of its items."""
-        return set(self._column("SELECT reader FROM reads WHERE row = ?", row))
+    def readers(self, row: Row) -> ReadersByItem:
+        """The rows with a memo that depends on a row, by item. StoreDamaged as in `memo`."""
+        return readers_in(self._entry(row))
 
     def rows(self) -> Iterable[Row]:
         """All rows with a memo."""
-        return self._column("SELECT key FROM memos")
+        return [row for row, entry in self._entries() if entry.memo]
 
-    def memos(self) -> Iterator[tuple[Row, bytes]]:
-        """All memos, encoded, by row. StoreDamaged if a checksum is wrong."""
-        return self._memos()
+    def entries(self) -> Iterator[tuple[Row, Entry]]:
+        """All that is stored but values. StoreDamaged, at the end, if something is missing or older than the rest."""
+        total = 0
+        for row, entry in self._entries():
+            total += _sum(row, entry)
+            yield row, entry
+        if total & _ALL != self._sum:
+            raise StoreDamaged("a part is missing, or older than the rest")
 
-    def _memos(self, condition: str = "", values: Sequence[int] = ()) -> Iterator[tuple[Row, bytes]]:
-        for row, data, kept in self._all(f"SELECT key, data, sum FROM memos{condition}", values):  # noqa: S608
-            if _sum("memos", (row, data)) != kept:
-                raise StoreDamaged("a checksum is wrong")
-            yield row, data
-
-    def reads(self) -> Iterator[tuple[int, int, int]]:
-        """All dependencies, in order: the row, the hash of its item, the row that has it."""
-        return self._all("SELECT row, item, reader FROM reads ORDER BY row, item, reader")
-
-    def _all(self, statement: str, values: Sequence[int] = ()) -> Iterator[tuple[Any, ...]]:
-        try:
-            yield from () if self.empty else self._run(statement, values)
-        except sqlite3.Error as error:
-            raise StoreDamaged(str(error)) from None
+    def value(self, key: bytes) -> bytes:
+        """The value with a digest. StoreDamaged if it is missing or has another digest."""
+        value = self._held.get(key)
+        if value is None:
+            found = self._all("SELECT data FROM contents WHERE key = ?", (_key(key),)) if self._connection else ()
+            value = next((data for (data,) in found), None)
+            if not isinstance(value, bytes) or digest(value) != key:
+                raise StoreDamaged("a value is missing, or older than the rest")
+        return value
 
     def release(self) -> None:
         """Ends the read transaction: later reads are of the state at that time, and other processes can write all."""
-        if not self.empty and self._connection.in_transaction:
+        if self._in_transaction:
             self._run("ROLLBACK")
 
-    def _place(self, value: bytes) -> Place | None:
-        """Where a value is, if it was committed."""
-        key = _key(value)
-        if key not in self._known:
-            return next(iter(self._column("SELECT place FROM places WHERE key = ?", key)), None)
-        return self._known[key]
+    def _entry(self, row: Row) -> Entry:
+        return next((entry for _, entry in self._entries(" WHERE key = ?", (row,))), Entry())
 
-    def _column(self, statement: str, *values: int) -> list[int]:
-        column = [number for (number,) in self._all(statement, values)]
+    def _entries(self, condition: str = "", values: Sequence[int] = ()) -> Iterator[tuple[Row, Entry]]:
+        statement = f"SELECT key, memo, past, readers, sum FROM calls{condition}"  # noqa: S608
+        found = [] if self.empty else self._all(statement, values)
         if self.problem and not self.is_current():
             raise StoreDamaged("it changes while it is read")
-        return column
-
-    def _blob(self, table: str, key: int) -> bytes | None:
-        for data, kept in self._all(f"SELECT data, sum FROM {table} WHERE key = ?", (key,)):  # noqa: S608
-            if _sum(table, (key, data)) != kept:
+        for row, memo, past, readers, kept in found:
+            entry = Entry(memo, past, readers)
+            if _sum(row, entry) != kept:
                 raise StoreDamaged("a checksum is wrong")
-            return bytes(data)
-        return None
+            yield row, entry
+
+    def _all(self, statement: str, values: Sequence[int] = ()) -> list[Any]:
+        try:
+            return self._run(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreDamaged(str(error)) from None
 
     def _run(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        assert self._connection is not None
         return self._connection.execute(statement, values)
 
     # ---- writing
 
     def put(self, key: bytes, value: bytes) -> None:
-        """Adds a value by its digest; it is in the file after the commit."""
-        self._values.add(key, value)
+        """Adds a value by its digest. Many are written before the commit: no entry depends on their number."""
+        if key not in self._held:
+            self._held[key] = value
+            self._held_size += len(value)
+            if self._held_size > _HELD and not self.problem and (self.empty or self._writes):
+                self._flush()
+
+    def _flush(self) -> None:
+        """Writes values; keeps them in memory if that is not possible."""
+        try:
+            if not self._connection:
+                self._begin_file()
+            self.release()
+            self._run("BEGIN IMMEDIATE")
+            self._write_values()
+            self._run("COMMIT")
+            self._held, self._held_size = {}, 0
+        except (sqlite3.Error, OSError, ValueError) as error:
+            self._give_up(error)
+        if not self.empty:
+            self._run("BEGIN")
+            if self._state().sum != self._sum:
+                raise StoreDamaged("it changes while it is read")
 
     def commit(self, changes: Changes) -> bool:
         """Writes all changes or none. False if another process committed first, or for `problem`."""
+        if self.problem:
+            return False
         try:
-            self._values.flush()
-            if self.problem or self._values.problem is not None:
-                raise self._values.problem or OSError
-            if stat_of(self.path) != self._stats[0]:
+            if stat_of(self.path) != self._stat:
                 self.close()  # another process has committed
                 return False
-            if self.empty:
+            if not self._connection:
                 self._begin_file()
+            if not self._in_transaction:
+                self._run("BEGIN")
+            self._write_values()
             self._write(changes)
             self._run("COMMIT")
             self._finish()
             return True
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, ValueError) as error:
             if not _is_unusable(error):
                 raise StoreDamaged(str(error)) from None
             self._report(error)
@@ -404,76 +349,79 @@ class SqliteStore:
 
     def _begin_file(self) -> None:
         """Begins a new database, in a file that is moved to its place after the commit."""
-        self._new[0], file = new_file(self.path)
+        self._new, file = new_file(self.path)
         os.close(file)
-        self._use(sqlite3.connect(self._new[0], isolation_level=None))
-        self._limit(None)
+        self._connection = sqlite3.connect(self._new, isolation_level=None)
+        self._run(f"PRAGMA page_size = {_PAGE}")
         self._run("PRAGMA synchronous = OFF")
-        self._run("PRAGMA journal_mode = OFF")
+        self._run("PRAGMA journal_mode = MEMORY")  # a write that fails loses nothing that was written before
         self._run(f"PRAGMA user_version = {FORMAT}")
         self._run(f"PRAGMA application_id = {_APPLICATION}")
-        for *_, statement in _SCHEMA:
-            self._run(statement)
-        self._run("BEGIN")
+        for table in _TABLES:
+            self._run(f"CREATE TABLE {table}")
+
+    def _write_values(self) -> None:
+        assert self._connection is not None
+        values = sorted((_key(key), value) for key, value in self._held.items())
+        self._connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?)", values)
 
     def _write(self, changes: Changes) -> None:
-        self._insert("reads", (read for read in _reads(changes.readers) if self.empty or self._is_new(read)))
-        self._insert("places", sorted((_key(value), place) for value, place in self._values.placed.items()))
-        self._replace("memos", changes.memos)
-        self._replace("past", changes.past)
-        state = encode(State(self._sum, changes.snapshot))
-        self._run("INSERT OR REPLACE INTO state VALUES (0, ?, ?)", (state, _sum("state", (0, state))))
+        assert self._connection is not None
+        self._connection.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)", self._changed(changes))
+        size = max(self._run("PRAGMA page_count").fetchone()[0] * self._run("PRAGMA page_size").fetchone()[0], 1)
+        before = 0 if self.empty or self._stat is None else self._stat.size
+        self._size = size if size > 3 * before // 2 else self._size
+        state = encode(State(self._sum, self._size, changes.snapshot))
+        self._run("INSERT OR REPLACE INTO state VALUES (0, ?, ?)", (state, _hash_of(encode(state)) & _ALL))
 
-    def _is_new(self, read: tuple[int, int, int]) -> bool:
-        known = self._run("SELECT 1 FROM reads WHERE row = ? AND item = ? AND reader = ?", read)
-        return known.fetchone() is None
-
-    def _insert(self, table: str, entries: Iterable[tuple[int, ...]]) -> None:
-        """Inserts entries, and adds their checksums to the sum of all."""
-        entries = iter(entries)
-        while some := list(islice(entries, _MANY)):
-            self._sum = self._sum + _sums(table, some) & _ALL
-            values = ", ".join("?" * len(some[0]))
-            self._connection.executemany(f"INSERT INTO {table} VALUES ({values})", some)  # noqa: S608
-
-    def _replace(self, table: str, entries: Mapping[Row, object]) -> None:
-        """Puts entries in the place of those with the same keys."""
-        for key in () if self.empty else entries:
-            for (kept,) in self._run(f"DELETE FROM {table} WHERE key = ? RETURNING sum", (key,)):  # noqa: S608
-                self._sum = self._sum - kept & _ALL
-
-        def summed() -> Iterator[tuple[int, bytes, int]]:
-            for key in sorted(entries):
-                data = encode(entries[key])
-                kept = _sum(table, (key, data))
-                self._sum = self._sum + kept & _ALL
-                yield key, data, kept
-
-        self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", summed())  # noqa: S608
+    def _changed(self, changes: Changes) -> Iterator[tuple[Any, ...]]:
+        """The entries that differ from those in the file; changes the sum of all checksums with them."""
+        for row in sorted({*changes.memos, *changes.past, *changes.readers.rows()}):
+            before = self._entry(row)
+            memo, past, readers = changes.memos.get(row), changes.past.get(row), changes.readers.of(row)
+            after = Entry(
+                before.memo if memo is None else encode(memo),
+                before.past if past is None else encode(past),
+                _with_readers(before, readers),
+            )
+            if after != before:
+                kept = _sum(row, after)
+                self._sum = self._sum + kept - (_sum(row, before) if before != Entry() else 0) & _ALL
+                yield row, after.memo, after.past, after.readers, kept
 
     def _finish(self) -> None:
-        """Puts what was committed in its place, and seals it."""
-        if self.empty:
-            self._put_in_place()
+        """Puts what was committed in its place."""
+        if self._new:
+            self.release()
+            assert self._connection is not None
+            self._connection.close()
+            _move(self._new, self.path)
+            self._new = ""
+            self.close()
+            self._connect()
         else:
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._stats, self.empty, self._values.placed = stats_of(self.path), False, {}
-        _set_seal(self.path, self._stats)
+        self._held, self._held_size = {}, 0
+        self._stat, self.empty = stat_of(self.path), False
 
-    def _put_in_place(self) -> None:
-        """Moves new files to their place, and opens them there."""
-        self._connection.close()
-        _move(self._new, self.path)
-        self.close()
-        self._connect()
-        self._limit(None)
-        self._use_values()
+    def _give_up(self, error: Exception) -> None:
+        """Goes on without a file that cannot be written."""
+        self._report(error)
+        self.release()
+        if self._new:
+            for (value,) in self._all("SELECT data FROM contents"):
+                self._held[digest(value)] = value
+            held, size = self._held, self._held_size
+            self.close()
+            self._held, self._held_size = held, size
+        else:
+            self._writes = False
 
     def _report(self, error: Exception) -> None:
         """Notes why nothing can be committed. Another process that writes is not a reason."""
         if not self.problem and getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
             file = getattr(error, "filename", None)
-            place = self.path if not file or file in self._new else file
+            place = self.path if not file or file == self._new else file
             self.problem = f"{place}: {getattr(error, 'strerror', None) or error}"
 
 
@@ -483,45 +431,20 @@ def set_aside_of(path: str) -> str:
 
 
 def files_of(path: str) -> list[str]:
-    """The paths of all files of the store at a path: the database, the values, the seal, SQLite's own."""
-    return [path + end for end in ("", _VALUES, _SEAL, *_NEXT_TO)]
+    """The paths of all files of the store at a path: the database, SQLite's own, those of former versions."""
+    return [path + end for end in ("", *_NEXT_TO, ".values", ".seal")]
 
 
-def stats_of(path: str) -> Seal:
-    """The stats of the files of the store at a path."""
-    return stat_of(path), stat_of(path + _VALUES)
-
-
-def size_of(path: str) -> int:
-    """The bytes that the store at a path takes on the disk."""
-    return sum(stat.size for stat in stats_of(path) if stat is not None)
-
-
-def _move(new: Sequence[str], path: str) -> None:
-    """Moves a database and its values to the place of a store. If only the values get there, the old database lacks its
-    own, and the store is discarded."""
+def _move(new: str, path: str) -> None:
+    """Moves a database to the place of a store."""
     for end in _NEXT_TO:  # of the database that is replaced
         make_way(path + end)
-    for each, place in zip(reversed(new), (path + _VALUES, path)):
-        move_file(each, place)
+    move_file(new, path)
 
 
 def is_store(head: bytes) -> bool:
     """Whether `head`, the first bytes of a file, begins a database of gradmill's."""
     return head.startswith(b"SQLite format 3\0") and int.from_bytes(head[68:72], "big") == _APPLICATION
-
-
-def seal_of(path: str) -> Seal | None:
-    """The seal of the store at a path, None if it cannot be read."""
-    return seal_in(read_file(path + _SEAL) or b"")
-
-
-def seal_in(data: bytes) -> Seal | None:
-    """The seal in the bytes of its file, None if they are damaged."""
-    try:
-        return _seal_decoder.decode(data)
-    except msgspec.MsgspecError:
-        return None
 
 
 def is_checkpointed(path: str) -> bool:
@@ -530,9 +453,17 @@ def is_checkpointed(path: str) -> bool:
     return stat is None or not stat.size
 
 
-def _set_seal(path: str, seal: Seal) -> None:
-    if is_checkpointed(path):  # else the next revision verifies the files
-        put_file(path + _SEAL, encode(seal))
+def readers_in(entry: Entry) -> ReadersByItem:
+    """The readers in an entry, by item."""
+    return decode(_readers_decoder, entry.readers) if entry.readers else {}
+
+
+def _with_readers(entry: Entry, more: Iterable[tuple[Item, Row]]) -> bytes:
+    """The readers of an entry, and more."""
+    known: dict[Item, set[Row]] = {item: set(rows) for item, rows in readers_in(entry).items()}
+    for item, reader in more:
+        known.setdefault(item, set()).add(reader)
+    return encode({item: sorted(rows) for item, rows in known.items()}) if known else b""
 
 
 def _is_unusable(error: Exception) -> bool:
@@ -545,31 +476,6 @@ def _key(value: bytes) -> int:
     return int.from_bytes(value[:8], "big", signed=True)
 
 
-def _parts_of(keys: Collection[int]) -> Iterator[list[int]]:
-    """Keys, in parts of the same size: the last one repeats some."""
-    listed = sorted(keys)
-    for start in range(0, len(listed), _AT_ONCE):
-        part = listed[start : start + _AT_ONCE]
-        yield part + part[:1] * (_AT_ONCE - len(part))
-
-
-def _reads(readers: Readers) -> Iterator[tuple[int, int, int]]:
-    """The entries of their table, in order: all at once would take the memory of a tenth of a first build."""
-    for row in sorted(readers.rows()):
-        yield from sorted({(row, hash_of_item(item), reader) for item, reader in readers.of(row)})
-
-
-def hash_of_item(item: Item) -> int:
-    """An item as an integer. Two that share one cost a needless look at a row."""
-    return 0 if item is None else 1 if item is NAMES else _key(xxh3_64_digest(str(item).encode()))
-
-
-def _sum(table: str, entry: tuple[object, ...]) -> int:
-    """The checksum of an entry of a table, without the column that has it."""
-    return _hash_of(_encode(entry), _SEEDS[table]) & _ALL
-
-
-def _sums(table: str, entries: Iterable[tuple[object, ...]]) -> int:
-    """The sum of their checksums. A first run on a restored store spends a tenth of its time here."""
-    seed = _SEEDS[table]
-    return sum(map(_hash_of, map(_encode, entries), repeat(seed))) & _ALL
+def _sum(row: Row, entry: Entry) -> int:
+    """The checksum of an entry."""
+    return _hash_of(encode((row, entry.memo, entry.past, entry.readers))) & _ALL

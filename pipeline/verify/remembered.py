@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from pipeline.io.checked import checked, with_checksum
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import open_lock, remove_abandoned, replace_file, runs, stat_of
 from pipeline.query.memo import digest
-from pipeline.store.collect import Collected
 from pipeline.verify.model import Verdict
 
 FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
@@ -23,6 +23,16 @@ WORK = "work-"  # the prefix of the names of folders for libraries; the id of th
 _MOST = 5000  # verdicts in the file: several versions of all formulas of a release
 _MARGIN, _WHOLE = 2 * 10**7, 2 * 10**9  # nanoseconds that times of files may be behind; where they are whole seconds
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
+
+
+class Collected(Struct, frozen=True):
+    """What a collection of garbage deleted, and what is left: numbers of things, and bytes."""
+
+    removed: int
+    kept: int
+    removed_bytes: int
+    kept_bytes: int
+
 
 Verdicts = dict[str, Verdict]  # by `key`, the one used last at the end
 

@@ -30,7 +30,7 @@ FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
 
 # The files of a set's folder in the cache.
-_IN_FOLDER = "rows rows.seal rows.values rows-wal rows-shm last lock doit set manifest.json manifest.json.d units.json"
+_IN_FOLDER = "rows rows-wal rows-shm last lock doit set manifest.json manifest.json.d units.json"
 FILES = _IN_FOLDER.split()
 
 
@@ -135,9 +135,7 @@ def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage
     assert_mended(twice)
 
 
-@pytest.mark.parametrize(
-    "name", ["rows", "rows-wal", "rows.seal", "rows.values", "manifest.json", "manifest.json.d", "units.json"]
-)
+@pytest.mark.parametrize("name", ["rows", "rows-wal", "manifest.json", "manifest.json.d", "units.json"])
 def test_a_folder_with_foreign_files_where_one_of_the_cache_belongs_stays_and_is_named(
     twice: Project, name: str
 ) -> None:
@@ -157,9 +155,7 @@ def test_a_folder_with_foreign_files_where_one_of_the_cache_belongs_stays_and_is
 
 @pytest.mark.slow(0.4)
 @pytest.mark.parametrize("formula", FORMULAS)
-@pytest.mark.parametrize(
-    "names", [["rows", "rows.seal"], ["rows", "rows.seal", "last"], ["last", "manifest.json"], FILES]
-)
+@pytest.mark.parametrize("names", [["rows"], ["rows", "last"], ["last", "manifest.json"], FILES])
 def test_files_of_another_age_than_the_rest_are_noticed(twice: Project, names: list[str], formula: str) -> None:
     for name in names:
         of_another_age(cached(twice, name), cached(twice, name, "older"))
@@ -224,7 +220,7 @@ def test_a_unit_that_is_forgotten_is_made_again(built: Project, task: str) -> No
     assert built.mtimes() == times
 
 
-CACHED = "rows-*[0-9a-f] rows-*.seal rows-*.values last-* set manifest.json manifest.json.d units.json".split()
+CACHED = "rows-*[0-9a-f] last-* set manifest.json manifest.json.d units.json".split()
 
 
 @pytest.mark.slow(0.5)
@@ -241,28 +237,34 @@ def test_a_damaged_cache_under_one_task_does_not_spoil_the_next_run(built: Proje
     assert built.run().ran == []
 
 
-@pytest.mark.parametrize("damage", ["rows.seal", "rows", "rows.values"])
+@pytest.mark.parametrize("damage", ["lost", "turned"])
 def test_an_error_and_a_warning_are_reported_after_a_damage(built: Project, damage: str) -> None:
-    lost = "its values cannot be read: No such file or directory"
-    discarded = f"{built.rows}: the store is damaged ({lost}): it is discarded, and rebuilt\n"
-    before = discarded if damage == "rows.values" else ""  # without rows there is no store, and a seal is made again
+    wrong = "file is not a database"
+    discarded = f"{built.rows}: the store is damaged ({wrong}): it is discarded, and rebuilt\n"
+    before = discarded if damage == "turned" else ""  # if it is lost, there is no store
     built.set_formula("exp", "self", "grad * slef")
     warned = built.run()
-    in_cache(built.cache / "set", damage).unlink()
+    DAMAGES[damage](built.rows)
     assert built.run().stderr == before + warned.stderr
     built.set_formula("sin", "self", "cos(grd)\n  slef: grad")
     refused = built.run()
     assert refused.status == 1
-    in_cache(built.cache / "set", damage).unlink()
+    DAMAGES[damage](built.rows)
     again = built.run()
     assert (again.status, again.stderr) == (1, before + refused.stderr)
 
 
-def test_a_lost_seal_costs_no_work(built: Project) -> None:
-    built.set_formula("exp", "self", "2 * grad * result.conj()")
-    built.build()
-    in_cache(built.cache / "set", "rows.seal").unlink()
+@pytest.mark.parametrize("names", ["last-*", "last-* rows-*[0-9a-f]"])
+def test_a_store_that_no_record_notes_costs_no_work(built: Project, names: str) -> None:
+    """It is verified, and accepted: a cache that is copied, or whose run was killed before it wrote its record."""
+    for name in names.split():
+        for path in (built.cache / "set").glob(name):
+            data = path.read_bytes()
+            path.unlink()
+            if name != "last-*":
+                path.write_bytes(data)
     built.path("derivatives.yaml").touch()
+    assert set(built.run().ran) <= {"manifest"}
     assert built.run().ran == []
 
 
@@ -282,7 +284,6 @@ def test_a_cache_that_cannot_be_made_stops_no_command(project: Project, command:
 
 
 def test_files_of_others_with_names_of_stores_displace_none(built: Project) -> None:
-    """`gc` keeps the two stores that were used last."""
     foreign = [built.rows.with_name(f"rows-{number}123456789abcdef") for number in range(3)]
     for path in foreign:
         path.write_bytes(b"mine")
@@ -292,11 +293,11 @@ def test_files_of_others_with_names_of_stores_displace_none(built: Project) -> N
     assert built.run().ran == []
 
 
-def test_gc_removes_the_store_of_gradmill_0_1(built: Project) -> None:
-    """It had one name, without the digest of the code."""
-    former = [built.cache / "set" / f"rows{end}" for end in ("", ".values", ".seal")]
+def test_a_store_of_a_former_version_leaves_nothing(built: Project) -> None:
+    """It had its values, and a seal, in files of their own."""
+    former = [built.rows.with_name(f"rows-0123456789abcdef{end}") for end in ("", ".values", ".seal")]
     for path in former:
-        shutil.copy(built.rows.with_name(built.rows.name + path.name.removeprefix("rows")), path)
+        shutil.copy(built.rows, path)
     assert built.run("gc").status == 0
     assert not [path for path in former if path.exists()]
     assert built.run().ran == []

@@ -19,7 +19,6 @@ from watching import Watching
 
 from pipeline.families.table import TEMPLATES
 from pipeline.front.commands import watch
-from pipeline.front.run import build
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 
@@ -162,50 +161,25 @@ def test_explain_puts_files_that_were_touched_in_one_line(built: Project) -> Non
     assert built.run("explain").stdout == "its output was changed or removed → Functions.cpp\n"
 
 
-def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> None:
-    for formula in ("result.conj() * grad", "grad * self.exp().conj()", "grad * result.conj() * 1"):
-        built.set_formula("exp", "self", formula)
-        assert built.run().status == 0
-    built.remove_entry("sin")
-    built.build()
+def test_gc_deletes_the_stores_of_other_code_and_nothing_else(built: Project) -> None:
     (built.cache / "mine").mkdir()
     (built.cache / "mine" / built.rows.name).write_bytes(b"a file that gradmill did not make")
-    rows = built.rows.with_name(f"{built.rows.name}.values")
-    size = rows.stat().st_size
-    files = built.files()
+    others = [built.rows.with_name(f"rows-{number}123456789abcdef") for number in range(3)]
+    for path in others:
+        shutil.copy(built.rows, path)
     run = built.run("gc").ok()
-    assert run.stdout.startswith("removed ")
-    assert rows.stat().st_size < size
+    assert run.stdout.startswith("removed 3 stores and verdicts (")
+    assert not any(path.exists() for path in others)
     assert (built.cache / "mine" / built.rows.name).read_bytes() == b"a file that gradmill did not make"
     assert built.run().ran == []
-    for name in files:
-        (built.generated / name).unlink()
-    assert not [task for task in built.run().ran if task.startswith("emit:")]
-    assert built.files() == files
-    built.set_formula("exp", "self", "grad * result.conj()")
-    assert "shard:Functions.cpp" in built.run().ran
-    assert built.files() == built.clean_build()
-
-
-def test_a_store_that_has_grown_very_large_is_collected_without_asking(
-    built: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    values = built.rows.with_name(f"{built.rows.name}.values")
-    for formula in ("result.conj() * grad", "grad * self.exp().conj()"):
-        built.set_formula("exp", "self", formula)
-        assert built.run().status == 0
-    size = values.stat().st_size
-    monkeypatch.setattr(build, "LARGE", size - 1)
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
-    assert built.run_patched().units == ["ExpBackward0", "ForeachExpBackward0"]
-    assert values.stat().st_size < size
-    assert built.files() == built.clean_build()
+    built.path("derivatives.yaml").touch()
     assert built.run().ran == []
+    assert built.files() == built.clean_build()
 
 
 def test_gc_again_finds_nothing(built: Project) -> None:
     built.run("gc")
-    assert built.run("gc").stdout.startswith("removed 0 rows, values and verdicts (0.0 MB)")
+    assert built.run("gc").stdout.startswith("removed 0 stores and verdicts (0.0 MB)")
 
 
 @pytest.fixture

@@ -218,7 +218,6 @@ def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, 
     project, other = (copy_of(tiny_built, tmp_path / name) for name in ("one", "other"))
     theirs = {
         project.cache / "theirs" / project.rows.name: b"rows",
-        project.cache / "theirs" / f"{project.rows.name}.seal": b"seal",
         project.cache / "notes.txt": b"mine",
     }
     for path, data in theirs.items():
@@ -267,8 +266,8 @@ def test_a_fix_changes_no_file_of_others(project: Project, kind: str) -> None:
 
 
 PRECIOUS = "precious data of others\n"
-OWN = "rows rows.values rows.seal rows-wal rows-shm set doit lock".split()
-OWN += "manifest.json manifest.json.d units.json page/rows page/rows.values last-0123456789ab".split()
+OWN = "rows rows-wal rows-shm set doit lock".split()
+OWN += "manifest.json manifest.json.d units.json page/rows last-0123456789ab".split()
 OWN = [name.replace("rows", f"rows-{'0123456789abcdef'}") for name in OWN]
 
 
@@ -321,9 +320,7 @@ def test_a_set_to_compare_with_has_a_folder_of_its_own_in_the_cache(tiny: Projec
     assert str(tiny.cache / "other" / OWN[0]) in run.stderr
 
 
-@pytest.mark.parametrize(
-    "survivor", ["rows-*[0-9a-f]", "rows-*.seal", "last-*", "set", "doit", "manifest.json", "units.json"]
-)
+@pytest.mark.parametrize("survivor", ["rows-*[0-9a-f]", "last-*", "set", "doit", "manifest.json", "units.json"])
 def test_one_sound_file_shows_that_a_damaged_folder_is_gradmill_s(tiny: Project, survivor: str) -> None:
     assert tiny.gradmill("forget", "match").status == 0  # a note
     sound = set(tiny.rows.parent.glob(survivor))

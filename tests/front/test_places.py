@@ -93,9 +93,7 @@ def test_depfiles_have_paths_as_they_are_given_now(project: Project) -> None:
     assert project.gradmill().ran == []
 
 
-@pytest.mark.parametrize(
-    "name", ["manifest.json", "manifest.json.d", "units.json", "rows-*.seal", "rows-*.values", "last-*"]
-)
+@pytest.mark.parametrize("name", ["manifest.json", "manifest.json.d", "units.json", "rows-*[0-9a-f]", "last-*"])
 def test_a_pipe_in_the_place_of_a_file_of_the_cache_stops_no_run(built: Project, name: str) -> None:
     folder = built.cache / built.specs.name
     assert built.gradmill().ran == []
@@ -115,9 +113,9 @@ def test_what_a_link_in_the_cache_leads_to_is_not_written_to(built: Project) -> 
     paths = [
         path
         for path in (built.cache / built.specs.name).iterdir()
-        if path.name.startswith("last-") or path.suffix in (".seal", ".values")
+        if path.name.startswith("last-") or path == built.rows
     ]
-    assert len(paths) == 3
+    assert len(paths) == 2
     for path in paths:
         theirs.write_text("theirs\n")
         path.unlink()

@@ -222,9 +222,7 @@ def output_of_the_same_size(noted: Noted, chance: Random, patch: pytest.MonkeyPa
 
 def cache_file_deleted(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
     folder = noted.record.parent
-    chance.choice(
-        [noted.record, *(in_cache(folder, name) for name in ("rows", "rows.values", "manifest.json"))]
-    ).unlink()
+    chance.choice([noted.record, *(in_cache(folder, name) for name in ("rows", "manifest.json"))]).unlink()
 
 
 def record_damaged(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:

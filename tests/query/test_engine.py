@@ -14,7 +14,6 @@ from pipeline.query.database import Cycle, Database
 from pipeline.query.explain import changed_items, changes
 from pipeline.query.memo import INPUT, ITEM, NAMES, digest, row_of
 from pipeline.query.query import Parts, Table, query, table, unkept
-from pipeline.store.collect import collect
 from tests.query.toy import Toy, diagnostics, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -254,24 +253,30 @@ def test_a_process_that_stays_sees_what_another_wrote(toy: Toy) -> None:
 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_flush_in_mid_round_changes_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch, is_new: bool) -> None:
-    for name in ("_BUFFER", "_LARGE_BUFFER"):
-        monkeypatch.setattr(f"pipeline.store.values.{name}", 1)
+    monkeypatch.setattr("pipeline.store.sqlite._HELD", 1)
     if not is_new:
         toy.run((total, "x"))
     toy.inputs["x"] = b"".join(b"w%d: %d\n" % (n, 10**n) for n in range(60))  # more than a memo or an outline takes
-    before = size_of_values(toy)
     db = toy.begin()
     assert total(db, "x") == sum(range(1, 61))
-    assert size_of_values(toy) > before, "values are in the file before the commit"
+    assert not toy.store._held and len(toy.store._all("SELECT key FROM contents")) > 2
     assert page(db, "x") == "".join(f"w{n} {n + 1}\n" for n in range(60))
     assert words(db, "x") == {f"w{n}": str(10**n) for n in range(60)}
     db.commit()
     assert toy.run((total, "x"), (page, "x"), (words, "x"))[1] == []
 
 
-def size_of_values(toy: Toy) -> int:
-    """The bytes of values in files: those of a new store are in a file of its process until the commit."""
-    return sum(path.stat().st_size for path in toy.path.parent.glob("rows.values*"))
+def test_values_of_a_process_that_commits_nothing_change_no_row(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in the file, and no memo has them."""
+    monkeypatch.setattr("pipeline.store.sqlite._HELD", 1)
+    toy.run((total, "x"))
+    toy.inputs["x"] = b"".join(b"w%d: %d\n" % (n, 10**n) for n in range(60))
+    db = toy.begin()
+    assert total(db, "x") == sum(range(1, 61))
+    db.close()
+    toy.inputs["x"] = TEXT
+    assert toy.run((total, "x")) == ([11], [])
+    assert toy.warned == []
 
 
 def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,14 +336,6 @@ def test_a_query_may_take_another_key(toy: Toy, make: Any) -> None:
     assert toy.run((old,), db=toy.open(old))[0] == [{"a": 3, "b": 5, "c": 3}]
 
 
-def test_an_item_that_was_missing_when_garbage_was_collected_is_noticed(toy: Toy) -> None:
-    toy.inputs["x"] = b"a: one\n"
-    assert toy.run((length, "x", "q"))[0] == [0]
-    assert collect(str(toy.path), lambda name: name[0] == length.name) is not None
-    toy.inputs["x"] = b"a: one\nq: 12\n"
-    assert toy.run((length, "x", "q"))[0] == [2]
-
-
 def test_items_that_were_missing_in_a_table_that_is_lost_are_looked_for_again(toy: Toy) -> None:
     """Two tables had no such item; the row of one of them was deleted, and with it the evidence of a table."""
 
@@ -350,23 +347,23 @@ def test_items_that_were_missing_in_a_table_that_is_lost_are_looked_for_again(to
     assert toy.run((either, "q"), db=toy.open(either))[0] == ["nowhere"]
     with sqlite3.connect(toy.path) as connection:
         key = row_of((words.name, "y"), table=True)
-        assert connection.execute("DELETE FROM memos WHERE key = ?", (key,)).rowcount == 1
+        assert connection.execute("DELETE FROM calls WHERE key = ?", (key,)).rowcount == 1
     connection.close()
     toy.inputs["y"] = b"b: two\nq: here\n"
     assert toy.run((either, "q"), db=toy.open(either))[0] == ["here"]
 
 
-def test_a_row_that_read_a_missing_item_holds_without_a_seal(toy: Toy) -> None:
+def test_a_row_that_read_a_missing_item_is_valid_in_a_store_that_is_verified(toy: Toy) -> None:
     toy.run((length, "x", "q"))
-    toy.path.with_name("rows.seal").unlink()
+    toy.noted = None
     assert toy.run((length, "x", "q")) == ([0], [])
 
 
-@pytest.mark.parametrize("sealed", [True, False])
-def test_why_a_row_was_replaced_is_known_without_a_seal_too(toy: Toy, *, sealed: bool) -> None:
+@pytest.mark.parametrize("noted", [True, False])
+def test_why_a_row_was_replaced_is_known_in_a_store_that_is_verified_too(toy: Toy, *, noted: bool) -> None:
     toy.run((page, "x"))
-    if not sealed:
-        toy.path.with_name("rows.seal").unlink()
+    if not noted:
+        toy.noted = None
     toy.inputs["x"] = b"a: seven\nb: three\nd: new\n"
     db = toy.begin()
     assert page(db, "x") == "a 5\nb 5\nd 3\n"
@@ -384,7 +381,7 @@ def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
     for _ in range(6):
         toy.inputs["x"] = b"".join(b"w%d: %s\n" % (i, b"x" * chance.randrange(9)) for i in range(40))
         toy.run((summary, "x"), (page, "x"))
-    path = chance.choice([toy.path, toy.path.with_name("rows.values")])
+    path = toy.path
     data = bytearray(path.read_bytes())
     if seed % 4 == 0:
         data = data[: chance.randrange(len(data))]
@@ -400,12 +397,11 @@ def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_values_that_are_lost_in_a_round_are_made_again(toy: Toy, seed: int) -> None:
+def test_what_is_lost_in_a_round_is_made_again(toy: Toy, seed: int) -> None:
     chance = random.Random(seed)
     toy.run((summary, "x"), (page, "x"))
     db = toy.begin()
-    values = toy.path.with_name("rows.values")
-    os.truncate(values, chance.randrange(values.stat().st_size))
+    os.truncate(toy.path, chance.randrange(toy.path.stat().st_size))
     assert (total(db, "x"), page(db, "x"), words(db, "x")["b"]) == (11, "a 3\nb 5\nc 3\n", "three")
     assert diagnostics(db, (total, "x"), (words, "x")) == []
 
@@ -413,7 +409,7 @@ def test_values_that_are_lost_in_a_round_are_made_again(toy: Toy, seed: int) -> 
 def test_what_is_damaged_is_reported_once(toy: Toy) -> None:
     toy.inputs["y"] = many = b"".join(b"word%d: %d\n" % (i, i) for i in range(100))
     toy.run((summary, "x"), (summary, "y"))
-    os.truncate(toy.path.with_name("rows.values"), 0)
+    os.truncate(toy.path, toy.path.stat().st_size - 1)
     for n in range(3):
         toy.inputs["y"] = many + b"more: %d\n" % n
         assert toy.run((summary, "x"))[0] == ["long"]
@@ -467,7 +463,7 @@ def test_chains_of_edits_give_what_a_first_round_gives(toy: Toy, seed: int) -> N
         queries += [(length, "x", f"w{chance.randrange(8)}")]
         assert toy.run(*queries, db=db)[0] == Toy.run(fresh(toy), *queries)[0]
         if chance.random() < 0.2 and db is None:
-            toy.store._seal_broken = os.utime(toy.path)
+            os.utime(toy.path)
 
 
 @table

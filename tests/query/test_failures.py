@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.query.database import Database, IncrementalBug
 from pipeline.query.query import Query, query, table, unkept
-from pipeline.store.overlay import Overlay
+from pipeline.store.memory import MemoryStore
 from pipeline.store.sqlite import SqliteStore, set_aside_of
 from tests.query.toy import QUERIES, Toy, length, total, words
 
@@ -97,7 +97,7 @@ def test_what_fails_on_an_empty_store_too_is_raised_as_it_is_and_the_store_is_ke
 def test_what_is_requested_next_in_the_same_process_is_right(toy: Toy) -> None:
     """Of a process that stays, whose results are in memory."""
     fragile = fails_if_warm(KeyError)
-    for store in (None, Overlay("")):
+    for store in (None, MemoryStore("")):
         db = toy.open(fragile) if store is None else Database(store, {**QUERIES, fragile.name: fragile}.get)
         assert toy.run((fragile, "x"), db=db)[0] == [3]
         toy.inputs["x"] = EDITED

@@ -7,12 +7,13 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from pipeline.query.memo import StoreDamaged, row_of_query
-from pipeline.store.sqlite import seal_of, stats_of
+from pipeline.store import sqlite
 from tests.query.toy import Toy, length, total
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -30,7 +31,7 @@ def toy(tmp_path: Path) -> Toy:
 def damage_readers(path: Path) -> None:
     """Corrupts readers in the file. The structure of the database remains valid."""
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE reads SET reader = reader - 2")
+        connection.execute("UPDATE calls SET readers = x'80' WHERE readers <> x''")
 
 
 def test_damaged_readers_do_not_become_valid_by_being_extended(toy: Toy) -> None:
@@ -48,10 +49,28 @@ def test_damaged_readers_do_not_become_valid_by_being_extended(toy: Toy) -> None
 def test_a_checksum_of_any_type_is_compared(toy: Toy, kept: str) -> None:
     """SQLite stores values of any type in any column."""
     with closing(sqlite3.connect(toy.path)) as connection, connection:
-        connection.execute(f"UPDATE memos SET sum = {kept}")  # noqa: S608
+        connection.execute(f"UPDATE calls SET sum = {kept}")  # noqa: S608
     assert toy.run((total, "x"))[0] == [11]
-    problem = "a checksum is wrong" if kept == "sum + 1" else "an entry is of another type"
-    assert len(toy.warned) == 1 and problem in toy.warned[0]
+    assert len(toy.warned) == 1 and "a checksum is wrong" in toy.warned[0]
+
+
+@pytest.mark.parametrize("column", ["memo", "past", "readers"])
+@pytest.mark.parametrize("data", ["NULL", "1.5", "'text'", "x'ff'"])
+def test_an_entry_of_any_type_is_damage(toy: Toy, column: str, data: str) -> None:
+    with closing(sqlite3.connect(toy.path)) as connection, connection:
+        connection.execute(f"UPDATE calls SET {column} = {data}")  # noqa: S608
+    assert toy.run((total, "x"))[0] == [11]
+    assert len(toy.warned) == 1
+
+
+@pytest.mark.parametrize("table", ["contents", "state"])
+@pytest.mark.parametrize("data", ["NULL", "1", "'text'", "x'ff'"])
+def test_a_value_or_a_state_of_any_type_is_damage(toy: Toy, table: str, data: str) -> None:
+    toy.inputs["x"] = TEXT + b"d: one\n"
+    with closing(sqlite3.connect(toy.path)) as connection, connection:
+        connection.execute(f"UPDATE {table} SET data = {data}")  # noqa: S608
+    assert toy.run((total, "x"))[0] == [14]
+    assert len(toy.warned) == 1
 
 
 @pytest.mark.parametrize(("one", "two"), [(0, 1), (0, 5), (2, 4)])
@@ -59,7 +78,8 @@ def test_readers_whose_pages_changed_places_are_noticed(toy: Toy, one: int, two:
     """Everything is in the file, and a search does not find it."""
     data = toy.path.read_bytes()
     pages = [data[at : at + 4096] for at in range(0, len(data), 4096)]
-    leaves = [number for number, page in enumerate(pages) if page[0] == 0x0A]  # of an index, without children
+    many = [number for number, page in enumerate(pages) if page[0] == 0x0D and page[4] > 8]  # leaves of a table
+    leaves = [number for number in many if b"length" in pages[number]]
     pages[leaves[one]], pages[leaves[two]] = pages[leaves[two]], pages[leaves[one]]
     toy.path.write_bytes(b"".join(pages))
     assert toy.run((total, "x"))[0] == [11]
@@ -68,20 +88,20 @@ def test_readers_whose_pages_changed_places_are_noticed(toy: Toy, one: int, two:
 
 def test_a_full_disk_is_met_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values are put away again and again in this round: after the first write that fails they stay in memory."""
-    write, failed = os.write, []
+    write, tried = sqlite.SqliteStore._write_values, []
 
-    def full(file: int, data: bytes) -> int:
-        if os.readlink(f"/proc/self/fd/{file}").endswith(".tmp"):
-            failed.append(len(data))
+    def full(store: sqlite.SqliteStore) -> None:
+        write(store)
+        tried.append(len(store._held))
+        if len(tried) > 3:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(file, data)
 
-    monkeypatch.setattr(os, "write", full)
-    monkeypatch.setattr("pipeline.store.values._BUFFER", 1)
+    monkeypatch.setattr(sqlite.SqliteStore, "_write_values", full)
+    monkeypatch.setattr(sqlite, "_HELD", 1)
     toy.room, toy.path = 1, toy.path.parent / "other" / "rows"
     db = toy.begin()
     assert (total(db, "x"), total(db, "y")) == (11, 2000)
-    assert len(failed) == 1
+    assert len(tried) == 4
     assert os.listdir(toy.path.parent) == []
     assert not db.commit()
     assert db.problem == f"{toy.path}: No space left on device"
@@ -94,35 +114,57 @@ def test_what_is_copied_or_moved_whole_is_accepted(toy: Toy) -> None:
         shutil.copytree(toy.path.parent, folder)
         toy.path = folder / "rows"
         assert toy.run((total, "x"), (total, "y")) == ([11, 2000], [])
-        assert seal_of(str(toy.path)) == stats_of(str(toy.path))
     assert toy.warned == []
 
 
-@pytest.mark.parametrize("name", ["rows", "rows.values"])
-def test_a_file_of_another_age_is_noticed(toy: Toy, name: str) -> None:
-    """Newer values serve older rows, as values are only added; newer rows lack values in older ones."""
-    path = toy.path.with_name(name)
-    older = path.read_bytes()
+def test_a_file_of_another_age_is_accepted_as_a_whole(toy: Toy) -> None:
+    older = toy.path.read_bytes()
     toy.inputs["y"] = MANY.replace(b"x", b"xyz" * 40)
     toy.run((total, "y"))
-    path.write_bytes(older)
+    toy.path.write_bytes(older)
     assert toy.run((total, "x"), (total, "y"))[0] == [11, 240_000]
-    assert len(toy.warned) == (name == "rows.values")
+    assert toy.warned == []
 
 
-@pytest.mark.parametrize(("table", "marks"), [("memos", "?, ?, ?"), ("reads", "?, ?, ?"), ("places", "?, ?")])
-def test_a_part_of_another_age_is_noticed(toy: Toy, table: str, marks: str) -> None:
+@pytest.mark.parametrize("condition", ["", "WHERE readers <> x''", "WHERE memo = x''", "ORDER BY key LIMIT 1"])
+def test_entries_of_another_age_are_noticed(toy: Toy, condition: str) -> None:
     """Each entry is sound: only the sum of all checksums shows it."""
-    with closing(sqlite3.connect(toy.path)) as connection, connection:
-        older = connection.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608
+    older = rows_of(toy.path, condition)
     toy.inputs["z"] = MANY.replace(b": x", b": zz")
     toy.run((total, "z"))
     with closing(sqlite3.connect(toy.path)) as connection, connection:
-        connection.execute(f"DELETE FROM {table}")  # noqa: S608
-        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", older)  # noqa: S608
+        if not condition:
+            connection.execute("DELETE FROM calls")
+        else:  # at least one that is not as it was
+            connection.execute(f"DELETE FROM calls WHERE key IN (SELECT key FROM calls {condition})")  # noqa: S608
+        connection.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)", older)
     toy.inputs["z"] = b"a: b\n"
     assert toy.run((total, "x"), (total, "z"))[0] == [11, 1]
-    assert len(toy.warned) == 1
+    assert len(toy.warned) == (1 if rows_of(toy.path, "") != older or condition else 0)
+
+
+def rows_of(path: Path, condition: str) -> list[tuple[object, ...]]:
+    """Entries of a store."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(f"SELECT * FROM calls {condition}").fetchall()  # noqa: S608
+
+
+def test_a_store_that_has_grown_a_lot_begins_anew(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Edits add past memos and values; what one round adds at once, of another file, is no growth."""
+    monkeypatch.setattr(sqlite, "_GROWTH", 2)
+    first = toy.path.stat().st_size
+    toy.inputs["z"] = b"".join(b"v%d: %d\n" % (n, n) for n in range(8_000))
+    toy.run((total, "z"))
+    assert toy.path.stat().st_size > 3 * first
+    assert toy.run((total, "x"), (total, "y"), (total, "z"))[1] == []
+    sizes = []
+    for n in range(1, 20):
+        toy.inputs["z"] = b"".join(b"v%d: %d\n" % (m, 7**n) for m in range(2_000))
+        assert toy.run((total, "z"))[0] == [2_000 * len(str(7**n))]
+        sizes.append(toy.path.stat().st_size)
+    assert any(2 * after < before for before, after in pairwise(sizes))
+    assert toy.run((total, "x"), (total, "z"))[0] == [11, 2_000 * len(str(7**19))]
+    assert toy.warned == []
 
 
 @pytest.mark.parametrize("part", ["rows", "cache"])

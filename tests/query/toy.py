@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pipeline.io.files import Stat, stat_of
 from pipeline.query.database import Database
 from pipeline.query.memo import Input
 from pipeline.query.query import Query, query, table, unkept
@@ -64,12 +65,13 @@ class Toy:
         self.path = folder / "cache" / "rows"
         self.inputs: dict[str, bytes] = {}
         self.warned: list[str] = []
+        self.noted: Stat | None = None  # of the store after the last round, as a run's record has it
         self.room = 0  # bytes of values that stay in memory; 0: as many as a round is worth
 
     def open(self, *more: Query[Any, Any]) -> Database:
         """A database that has `more` queries, too."""
         known = {**QUERIES, **{q.name: q for q in more}}
-        self.store = SqliteStore(str(self.path))
+        self.store = SqliteStore(str(self.path), self.noted)
         return Database(self.store, known.get, self.room, self.warned.append)
 
     def begin(self, db: Database | None = None) -> Database:
@@ -85,6 +87,7 @@ class Toy:
         db.commit()
         if arguments is None:
             db.close()
+            self.noted = stat_of(str(self.path))
         return values, ran
 
 

@@ -11,28 +11,29 @@ from pipeline.problems.plain import lines
 
 
 class Gc(BuildCommand):
-    """Drops all rows, values and verdicts that no spec set's last run needs."""
+    """Deletes what no run of this version of gradmill needs."""
 
     name = "gc"
     of_set = names_set = False
-    doc_purpose = "drop unneeded rows, values and verdicts from the cache"
+    doc_purpose = "delete what this version of gradmill does not need from the cache"
     doc_usage = "[--grace SECONDS] [cache=DIR]"
-    doc_description = "Keeps the results of each spec set's last run, in every layout; drops all older results."
+    doc_description = "Deletes the results of other versions of gradmill, old verdicts, and what killed runs left."
     cmd_options = (
         option("grace", "skip spec sets that were built less than this many seconds ago [default: %(default)s]", 0),
     )
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.run.collect import collect_cache
+        from pipeline.front.run.own_code import running_code
 
         self.expect_none(arguments, "gradmill gc [cache=DIR]")
         removed = removed_bytes = kept = kept_bytes = 0
-        for name, done in collect_cache(self.build.config.cache, options["grace"]):
+        for name, done in collect_cache(self.build.config.cache, running_code().digest, options["grace"]):
             if isinstance(done, str):
                 sys.stdout.write(lines([f"{name}: {done}: left as it is"]))
                 continue
             removed, removed_bytes = removed + done.removed, removed_bytes + done.removed_bytes
             kept, kept_bytes = kept + done.kept, kept_bytes + done.kept_bytes
-        left = f"kept {kept} rows ({kept_bytes / 1e6:.1f} MB)"
-        sys.stdout.write(f"removed {removed} rows, values and verdicts ({removed_bytes / 1e6:.1f} MB), {left}\n")
+        left = f"kept {kept} ({kept_bytes / 1e6:.1f} MB)"
+        sys.stdout.write(f"removed {removed} stores and verdicts ({removed_bytes / 1e6:.1f} MB), {left}\n")
         return 0

@@ -13,6 +13,7 @@ from pipeline.families.file import ANY
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.output.outputs import Outputs, Written
 from pipeline.front.run import record
+from pipeline.front.run.answer import RECORD
 from pipeline.front.run.claims import check_files, claim_cache
 from pipeline.front.run.contents import units
 from pipeline.front.run.inputs import Inputs
@@ -24,7 +25,7 @@ from pipeline.front.run.problems import Problems, all_problems
 from pipeline.front.run.record import Answer, Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages, find_query
 from pipeline.front.settings.config import Config
-from pipeline.io.files import is_file, remove_empty, stat_of
+from pipeline.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, stat_of
 from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError
 
@@ -45,7 +46,6 @@ class Mode(Struct, frozen=True):
 READS, WRITES = Mode(), Mode(writes=True)
 BUDGET = 64_000_000  # enough for what the next edit needs
 FIRST = 3_000_000  # of a first build, which uses most values once
-LARGE = 1 << 30  # bytes of a store above which garbage is collected automatically
 STAYS = Mode(writes=True, budget=BUDGET)
 
 
@@ -118,19 +118,21 @@ class Build:
         return self._db
 
     def _open(self, path: str) -> Database:
-        """The database of the store at `path`; a large one is collected first."""
+        """The database of the store at `path`."""
         from pipeline.query.database import Database
         from pipeline.stages.set import CODE
-        from pipeline.store.sqlite import SqliteStore, size_of
+        from pipeline.store.sqlite import SqliteStore
 
-        size = size_of(path)
-        if size > LARGE and self._memory is None:
-            from pipeline.front.run.collect import is_root  # much code, rarely needed
-            from pipeline.store.collect import collect
+        store = self._memory or SqliteStore(path, self._noted(path), writes=self.mode.writes)
+        budget = self.mode.budget if is_file(path) else FIRST
+        return Database(store, find_query, budget, warn, CODE, (SpecError,))
 
-            collect(path, is_root)
-        store = self._memory or SqliteStore(path, seals=self.mode.writes)
-        return Database(store, find_query, self.mode.budget if size else FIRST, warn, CODE, (SpecError,))
+    def _noted(self, store: str) -> Stat | None:
+        """The stat of the store that the last run noted, of whatever configuration."""
+        records = [path for path in files_in(self.paths.cache) if os.path.basename(path).startswith(RECORD)]
+        last = max(records, key=lambda path: (stat_of(path) or UNSETTLED).mtime_ns, default="")
+        noted = self.record if last == self.paths.record else record.load(last)
+        return noted.evidence.stats.get(store) if noted is not None else None
 
     def _begin(self, db: Database, inputs: Mapping[str, Input]) -> None:
         """Begins a revision, without the rows of tasks that `doit forget` named."""
@@ -183,6 +185,13 @@ class Build:
         if self.mode.budget:
             db.budget = self.mode.budget  # a first build had less
         self._begin(db, self.inputs.take())
+
+    def is_sound(self) -> bool:
+        """Whether the store was sound in all of this revision. If not, all has to be brought up to date again."""
+        sound = self.db.check()
+        if not sound:
+            self._written = self._places = None
+        return sound
 
     # ---- output
 
@@ -282,7 +291,7 @@ class Build:
         made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:
             self._complete_folder(outputs)
-        kept_files = (self.store, f"{self.store}.values", self.paths.notes, self.outputs.record.path)
+        kept_files = (self.store, self.paths.notes, self.outputs.record.path)
         stats = self.inputs.evidence() | {path: stat_of(path) for path in kept_files}
         self.record = Record(self._terms, Evidence(stats, outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)

@@ -123,7 +123,7 @@ def check_files(folder: str) -> None:
 
 def _is_ours(path: str) -> bool:
     """Whether the contents of a file show that gradmill wrote it."""
-    from pipeline.store.sqlite import is_store, seal_in
+    from pipeline.store.sqlite import is_store
 
     head = (read_file(path, 4096) or b"") if is_file(path) else b""
     name = os.path.basename(path)
@@ -131,7 +131,6 @@ def _is_ours(path: str) -> bool:
         is_manifest(head)
         or (name.endswith(".d") and is_rule_for(path.removesuffix(".d"))(head))
         or is_store(head)
-        or (name.endswith(".seal") and seal_in(head) is not None)
         or (name == "doit" and bool(read_notes(path)))
         or (name.startswith(RECORD) and record.load(path) is not None)
         or is_record(head)

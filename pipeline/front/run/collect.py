@@ -1,5 +1,5 @@
-"""Deletes garbage in a cache: rows that no last run needs, stores that led to a bug, old verdicts, and temporary files
-of killed runs."""
+"""Deletes garbage in a cache: the stores of other versions of gradmill, those that led to a bug, old verdicts, and
+temporary files of killed runs."""
 
 from __future__ import annotations
 
@@ -8,50 +8,63 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.front.run.claims import owner_of
 from pipeline.front.run.paths import FAILED, PAGES, VERIFIED, code_of, own_files, stores_in
-from pipeline.io.files import is_file, read_file, remove_abandoned
+from pipeline.io.files import read_file, remove_abandoned, stat_of
 from pipeline.problems.problem import SpecError
-from pipeline.query.memo import Name
-from pipeline.store.collect import Collected, collect
 from pipeline.store.sqlite import files_of, is_store, set_aside_of
 
+if TYPE_CHECKING:
+    from pipeline.verify.remembered import Collected
+
 BUSY = "in use, or just built"
-_ROOTS = {("shard", "made"), ("manifest", "manifest"), ("manifest", "units_digest"), ("units", "unit_titles")}
 
 
-def is_root(name: Name) -> bool:
-    """Whether complete runs request a row: it is kept, with all its dependencies."""
-    stage, _, query = str(name[0]).partition(":")
-    return query == "stage" or (stage, query) in _ROOTS
-
-
-def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | str]]:
-    """Collects the rows of each spec set: those that complete runs need are kept. Yields each folder with what was
-    collected, or with the reason why it was left alone: another process uses it, it was written less than `grace`
-    seconds ago, or it may not be gradmill's. SpecError if nothing in `cache` is known as gradmill's."""
+def collect_cache(cache: str, code: bytes, grace: float) -> Iterator[tuple[str, Collected | str]]:
+    """Collects garbage in the folder of each spec set: of the stores, that of the gradmill with the digest `code` is
+    kept. Yields each folder with what was deleted, or with the reason why it was left alone: it was written less than
+    `grace` seconds ago, or it may not be gradmill's. SpecError if nothing in `cache` is known as gradmill's."""
     if not is_cache(cache):
         raise SpecError(f"{cache}: no run of gradmill noted anything here", "name its cache: cache=DIR")
     for name in _folders(cache):
         folder = os.path.join(cache, name)
-        if not _problem(cache, name):
-            _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)
-            yield from _verdicts(cache, name)
-        stores = [path for path in stores_in(folder) if os.path.isfile(f"{path}.seal")]
+        stores = _stores(folder)
+        if problem := _problem(cache, name):
+            if stores:
+                yield name, problem
+            continue
+        _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)
+        yield from _verdicts(cache, name)
         if not stores:
             continue
-        if problem := _problem(cache, name):
-            yield name, problem
-            continue
         remove_abandoned(folder, own_files(folder))
-        _remove_former(folder)
         if os.path.getmtime(stores[0]) > time.time() - grace:
             yield name, BUSY
-            continue
-        remove_stores(folder, keep=2)
-        for path in filter(os.path.isfile, stores):
-            yield name, collect(path, is_root) or BUSY
+        else:
+            yield name, _remove_others(stores, code)
+
+
+def _remove_others(stores: list[str], code: bytes) -> Collected:
+    """Deletes the stores of other code."""
+    from pipeline.verify.remembered import Collected
+
+    kept = [path for path in stores if code.hex().startswith(code_of(path))]
+    others = [path for path in stores if path not in kept]
+    removed = _size(others)
+    _remove(file for path in others for file in files_of(path))
+    return Collected(len(others), len(kept), removed, _size(kept))
+
+
+def _size(stores: Iterable[str]) -> int:
+    stats = (stat_of(file) for path in stores for file in files_of(path))
+    return sum(stat.size for stat in stats if stat is not None)
+
+
+def _stores(folder: str) -> list[str]:
+    """The stores in a set's folder, the last used first."""
+    return [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
 
 
 def _verdicts(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
@@ -68,16 +81,8 @@ def _verdicts(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
 
 def remove_stores(folder: str, *, keep: int) -> None:
     """Removes the stores in a set's folder that were of other versions of gradmill, but the `keep` last used."""
-    stores = [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
-    for path in stores[keep:]:
+    for path in _stores(folder)[keep:]:
         _remove([*files_of(path), *files_of(set_aside_of(path))])
-
-
-def _remove_former(folder: str) -> None:
-    """Removes the store of gradmill 0.1, which had one name for all versions."""
-    store = os.path.join(folder, "rows")
-    if is_file(f"{store}.seal") and (read_file(store, 16) or b"").startswith(b"SQLite format 3\0"):
-        _remove(files_of(store))
 
 
 def _remove(paths: Iterable[str]) -> None:

@@ -119,7 +119,6 @@ class Driver:
         return {name: contents(build.db, *at) if data is None else data}
 
     def _new_of_each(self, name: str) -> dict[str, Parts]:
-        from pipeline.query.memo import decode
         from pipeline.stages.operator_files import contents_of_each
 
         build = self.build
@@ -130,12 +129,7 @@ class Driver:
                 stale.setdefault(written[each].bucket, []).append(each)
         changed: dict[str, Parts] = {}
         for bucket, names in stale.items():
-            kept = self._stale.texts.take(f"{name}/{bucket}")
-            contents = (
-                contents_of_each(build.db, *build.layout, name, bucket)
-                if kept is None
-                else decode(contents_of_each.decoder, kept)
-            )
+            contents = contents_of_each(build.db, *build.layout, name, bucket)  # the bytes are not kept
             changed.update((each, Parts([contents[each]])) for each in names)
         return changed
 
@@ -200,13 +194,16 @@ class Driver:
 
     def update(self, *, refresh: bool = True) -> Updated:
         """Brings everything up to date, and writes the files with changed bytes; none if the specs have errors.
-        `refresh`: takes a snapshot of the inputs first. CodeChanged as in `Build.refresh`, SpecError as in
-        `check_places`."""
+        `refresh`: takes a snapshot of the inputs first. If the store turns out to be damaged, begins with the first
+        file again. CodeChanged as in `Build.refresh`, SpecError as in `check_places`."""
         before = self._problems.report if self._problems is not None else None
         self.build.lock()
         if refresh:
             self.build.refresh()
-        self._stale.texts.close()
+        updated = self._update(before)
+        return updated if self.build.is_sound() else self._update(before)
+
+    def _update(self, before: str | None) -> Updated:
         self._problems, self._stale, self._prepared = None, StaleUnits(self.build), None
         self._current, self._has_manifest = set(), False
         rebuilt: list[At] = []

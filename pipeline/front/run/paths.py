@@ -17,7 +17,8 @@ VERIFIED = "verify"  # the folder of verdicts about formulas, in the cache
 _STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
 _CODE = 16  # hexadecimal digits of it
 FAILED = ".failed"  # after the name of a store that led to a bug
-_ENDS = ("", ".values", ".seal", "-wal", "-shm", FAILED, f"{FAILED}.values")  # of the names of the files of a store
+# Of the names of the files of a store: of this version, of former ones.
+_ENDS = ("", "-wal", "-shm", FAILED, ".values", ".seal", f"{FAILED}.values")
 _OTHERS = ("lock", "doit", OWNER, "manifest.json", "manifest.json.d", "units.json")
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
 _UNRECORDED = "specs cache strict warning format fix verify helpers python options stamp graphs layout shards".split()

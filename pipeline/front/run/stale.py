@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pipeline.families.file import ANY
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import At
-from pipeline.io.spill import Spill
 
 if TYPE_CHECKING:
     from pipeline.query.query import Query
@@ -23,7 +21,6 @@ class StaleUnits:
     def __init__(self, build: Build) -> None:
         self._build = build
         self._blocks: dict[At, list[Key]] = {}  # by that of their units that comes last
-        self.texts = Spill(build.paths.cache)  # of files that operators have, until they are written
 
     def find(self) -> list[At]:
         """The units; those of the first file with blocks are in its order."""
@@ -53,19 +50,10 @@ class StaleUnits:
                 self._complete(*key)
 
     def _complete(self, *key: Any) -> None:
-        from pipeline.query.memo import encode
-        from pipeline.stages.operator_files import contents_of_each, made_of_each
+        from pipeline.stages.operator_files import made_of_each
         from pipeline.stages.shard import block
 
-        db, name = self._build.db, key[2]
-        if ANY not in name:
-            db.digest(block, *key)
-            return
-        # The texts are large, and are written only after the places of all files are checked.
-        if self._build.mode.writes and not db.is_valid(made_of_each, *key):
-            with suppress(OSError):  # a full disk, or a folder that cannot be written: then they are made twice
-                self.texts.keep(f"{name}/{key[3]}", encode(contents_of_each(db, *key)))
-        db.digest(made_of_each, *key)
+        self._build.db.digest(made_of_each if ANY in key[2] else block, *key)
 
     def _dirty_blocks(self, name: str) -> Iterator[tuple[Key, list[At]]]:
         """The dirty blocks of a file, each with its units that have dirty texts."""

@@ -22,7 +22,7 @@ from pipeline.front.run.roots import Root
 from pipeline.front.run.sources import Sources
 from pipeline.front.run.verification import Known, findings, known, settings_of
 from pipeline.front.settings.config import Config
-from pipeline.io.files import is_file
+from pipeline.io.files import is_file, stat_of
 from pipeline.problems.causes import causes
 from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
@@ -33,8 +33,7 @@ from pipeline.specs.spec_set import ROLES
 from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import of_file
 from pipeline.stages.set import spec_label
-from pipeline.store.overlay import Overlay
-from pipeline.store.sqlite import seal_of
+from pipeline.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from pipeline.verify.model import Code
@@ -58,10 +57,10 @@ class Session:
 
     def _open(self) -> None:
         """Starts from the last run's rows, unless they are of another set with the same name."""
-        self._last_run = seal_of(self._store)
+        self._last_run = stat_of(self._store)
         is_ours = owner_of(os.path.dirname(self._store)) == self.config.specs.owner
         self._had_run = is_ours and is_file(self._store)
-        self._memory = Overlay(self._store if self._had_run else "")
+        self._memory = MemoryStore(self._store if self._had_run else "")
         mode = Mode(budget=BUDGET) if self._had_run else READS
         inputs = Inputs(self.config, self._code)
         self._build = Build(self.config, inputs=inputs, mode=mode, memory=self._memory)
@@ -104,7 +103,7 @@ class Session:
     @property
     def is_outrun(self) -> bool:
         """Whether another run has committed results since this session started."""
-        return seal_of(self._store) != self._last_run
+        return stat_of(self._store) != self._last_run
 
     def complete(self) -> None:
         """Brings up to date what `check` leaves out."""

@@ -1,39 +1,37 @@
-"""Results in memory over a store on the disk, which is only read."""
+"""An editor's store: results in memory, over a copy of the memos on the disk, which is only read."""
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 
 from pipeline.io.files import is_file
 from pipeline.query.memo import Item, Memo, Row, StoreDamaged, decode, is_table
 from pipeline.query.store import Changes, Snapshot
 from pipeline.query.table import load_items
-from pipeline.store.sqlite import SqliteStore, hash_of_item, memo_decoder
+from pipeline.store.sqlite import Entry, SqliteStore, memo_decoder, past_decoder, readers_in
 
 LIMIT = 16_000_000  # bytes of values in memory, at least, when those that no memo has are dropped
 
 
-class Overlay:
-    """A store whose commits stay in memory. It begins with the rows of the store at `path`, which are loaded once; the
-    values of these are read when they are requested, without a transaction, which would keep a run from its seal."""
+class MemoryStore:
+    """A store whose commits stay in memory. It begins with the memos and readers of the store at `path`, which are
+    copied once; the values of these are read when they are requested, without a transaction."""
 
     problem = ""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._disk = SqliteStore(path, seals=False)
+        self._disk = SqliteStore(path, writes=False)
         self._is_loaded = False
         self._use_none()
 
     def _use_none(self) -> None:
         self._snapshot = Snapshot()
-        self._below: dict[Row, bytes] = {}  # the memos on the disk, encoded
-        self._reads = array("q"), array("q"), array("q")  # on the disk: the columns of the table, by row and item
+        self._below: dict[Row, Entry] = {}  # what is on the disk
         self._memos: dict[Row, Memo] = {}
         self._past: dict[Row, list[Memo]] = {}
-        self._readers: dict[Row, dict[Item, set[Row]]] = {}
+        self._readers: defaultdict[Row, dict[Item, set[Row]]] = defaultdict(dict)
         self._values: dict[bytes, bytes] = {}
         self._size, self._limit = 0, LIMIT
 
@@ -43,21 +41,13 @@ class Overlay:
         """The state of the last commit; at first, that of the disk."""
         same = self._is_loaded
         if not same:
-            self._load()
+            self._use_none()
+            self._is_loaded = True
+            if is_file(self.path):
+                self._snapshot, _ = self._disk.begin()
+                self._below = dict(self._disk.entries())
+                self._disk.release()
         return self._snapshot, same
-
-    def _load(self) -> None:
-        self._use_none()
-        self._is_loaded = True
-        if is_file(self.path):
-            self._snapshot, _ = self._disk.begin()
-            self._below = dict(self._disk.memos())
-            rows, items, readers = self._reads
-            for row, item, reader in self._disk.reads():
-                rows.append(row)
-                items.append(item)
-                readers.append(reader)
-            self._disk.release()
 
     def is_current(self) -> bool:
         """True: nothing else changes what is in memory."""
@@ -69,9 +59,8 @@ class Overlay:
         self._memos.update(changes.memos)
         self._past.update(changes.past)
         for row in changes.readers.rows():
-            known = self._readers.setdefault(row, {})
             for item, reader in changes.readers.of(row):
-                known.setdefault(item, set()).add(reader)
+                self._readers[row].setdefault(item, set()).add(reader)
         return True
 
     def collect(self, compared: Mapping[Row, Memo | None]) -> None:
@@ -111,18 +100,19 @@ class Overlay:
 
     def memo(self, row: Row) -> Memo | None:
         """The memo of a row, None if it has none."""
-        if row in self._memos or row not in self._below:
-            return self._memos.get(row)
-        return decode(memo_decoder, self._below[row])
+        if row not in self._memos and (below := self._below.get(row)) is not None and below.memo:
+            return decode(memo_decoder, below.memo)
+        return self._memos.get(row)
 
-    def memos_of(self, rows: Iterable[Row]) -> Iterable[tuple[Row, Memo]]:
+    def memos_of(self, rows: Collection[Row]) -> Iterable[tuple[Row, Memo]]:
         """The memos of rows that have one, each with its row."""
         return ((row, memo) for row in rows if (memo := self.memo(row)) is not None)
 
     def past(self, row: Row) -> list[Memo]:
-        """Former memos of a row. A run may have added to those on the disk: each is true whenever it was made."""
-        known = self._past.get(row)
-        return known if known is not None else self._disk.past(row) if row in self._below else []
+        """Former memos of a row."""
+        if row not in self._past and (below := self._below.get(row)) is not None and below.past:
+            return decode(past_decoder, below.past)
+        return self._past.get(row, [])
 
     def value(self, key: bytes) -> bytes:
         """The value with a digest. StoreDamaged if it is missing or has another digest."""
@@ -131,23 +121,15 @@ class Overlay:
             raise StoreDamaged("a value is missing")
         return self._disk.value(key) if value is None else value
 
-    def readers(self, row: Row, item: Item) -> Iterable[Row]:
-        """The rows with a memo that depends on an item, and any whose item has the same hash."""
-        rows, items, readers = self._reads
-        start, end = bisect_left(rows, row), bisect_right(rows, row)
-        key = hash_of_item(item)
-        below = readers[bisect_left(items, key, start, end) : bisect_right(items, key, start, end)]
-        return (*below, *self._readers.get(row, {}).get(item, ()))
-
-    def all_readers(self, row: Row) -> Iterable[Row]:
-        """The rows with a memo that depends on a row or any of its items."""
-        rows, _, readers = self._reads
-        below = readers[bisect_left(rows, row) : bisect_right(rows, row)]
-        return set(below).union(*self._readers.get(row, {}).values())
+    def readers(self, row: Row) -> Mapping[Item, Collection[Row]]:
+        """The rows with a memo that depends on a row, by item."""
+        below = readers_in(self._below.get(row, Entry()))
+        above = self._readers.get(row, {})
+        return {item: {*below.get(item, ()), *above.get(item, ())} for item in {*below, *above}}
 
     def rows(self) -> Iterable[Row]:
         """All rows with a memo."""
-        return self._below.keys() | self._memos.keys()
+        return self._memos.keys() | {row for row, entry in self._below.items() if entry.memo}
 
     # ---- writing
 
