@@ -66,6 +66,21 @@ class GraphPlan(Struct, frozen=True):
         """The inputs that any value with a history depends on."""
         return frozenset(place for each in self.returned for place in each.needs)
 
+    @property
+    def places(self) -> int:
+        """The number of places in any needs: of inputs, of gates, of unions."""
+        return len(self.tensors) + len(self.gates) + len(self.unions)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether autograd records the forward, if an input needs a gradient."""
+        return self.once == "" and bool(self.history)
+
+    @property
+    def has_backward(self) -> bool:
+        """Whether it has a backward, and a Node."""
+        return bool(self.backward.blocks) or any(each.needs for each in self.returned)
+
     def is_gated(self, needs: tuple[int, ...]) -> bool:
         """Whether places are only known after some steps of the forward: gates, or sets with gates."""
         first = len(self.tensors) + len(self.gates)

@@ -37,23 +37,7 @@ ${closed}
 
 ${type} ${name}(
     ${declared}) {
-  ${guards}
-  auto needs = graph::needs_of(${needs});
-  ${unite}
-  ${checks}
-  ${name}_saved saved;
-  ${results}
-  ${late_checks}
-  ${history}
-  ${updates}
-  ${views}
-  ${metadata}
-  ${return}
-}
-//// history
-${opened}
-  ${outputs}
-  ${variables}
+  ${body}
 }
 //// unions
 
@@ -90,14 +74,11 @@ ${name}_results ${name}_forward(
   return {${returned}};
 }
 //// part_of_forward
-
 void ${name}_forward_${number}(
     const ${name}_forward_inputs& inputs_,
     ${given_needs} needs,
     ${name}_saved& saved,
-    ${name}_forward_values& values_) {
-  ${statements}
-}
+    ${name}_forward_values& values_)
 //// split_backward_structs
 
 // The tensors of the backward that autograd keeps.
@@ -125,14 +106,16 @@ variable_list ${name}_backward(
   return graph::joined({${given_back}});
 }
 //// part_of_backward
-
 void ${name}_backward_${number}(
     const variable_list& grads,
     ${name}_saved& saved,
     const ${name}_backward_kept& inputs_,
     const graph::Needs& needs,
     const Edge& needed,
-    ${name}_backward_gradients& values_) {
+    ${name}_backward_gradients& values_)
+//// part_body
+
+${head} {
   ${statements}
 }
 //// source
