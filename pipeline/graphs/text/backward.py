@@ -63,7 +63,7 @@ def _remade(plan: GraphPlan, remade: Remade, named: SavedValues) -> Stmt:
     step, value = remade.step, _again(plan, remade.step, named)
     type_ = result_type(step.results[0].type)
     if step.view:
-        viewed = named.value(step.arguments[plan.viewed[step.identity]])
+        viewed = named.value(step.arguments[plan.operators[step.identity].viewed])
         value = code("$.defined() ? $ : $()", viewed, value, type_)
     elif remade.needs:
         value = code("$ ? $ : $()", needs_text(remade.needs), value, type_)
@@ -72,13 +72,13 @@ def _remade(plan: GraphPlan, remade: Remade, named: SavedValues) -> Stmt:
 
 def _again(plan: GraphPlan, step: Apply, named: SavedValues) -> Code:
     """The expression for the first result of a call, computed again."""
-    name = plan.original[step.identity].operator
+    name = plan.operators[step.identity].original.operator
     again = again_of(step, name)
     if again is not None:
         passed = separated(number(named.own(value), named) for value in operands(step, name))
         return code("graph::$($)", again.function, passed)
     arguments = {name: named.own(value) for name, value in step.arguments.items()}
-    value = call(plan.called[step.identity], arguments, named)
+    value = call(plan.operators[step.identity].called, arguments, named)
     value = code("std::get<0>($)", value) if len(step.results) > 1 else value
     if plan.once == "" and not step.grad:
         value = without_grad(value)
@@ -147,7 +147,7 @@ def _all(flags: tuple[str, ...], named: SavedValues) -> Code:
 
 def _scatter(plan: GraphPlan, block: ScatterBlock, named: SavedValues) -> Stmt:
     grad, where = gradient(Ref(block.step.result)), f"written into a view, line {block.step.place.line}"
-    view = lambda_of(linked(code("base"), block.step.chain, plan.called, named))
+    view = lambda_of(linked(code("base"), block.step.chain, plan.operators, named))
     targets = code("$, $", target_text(block.value), target_text(block.base))
     call_ = code("graph::unscatter($, saved.$, $, $)", grad, block.layout, view, targets)
     if not block.step.flags:

@@ -21,7 +21,7 @@ def body(plan: GraphPlan, step: Apply, inside: Mapping[str, Value], given: Code)
     `inside`: the arguments that have other values there. `given`: the expression for all of its tensors; a result that
     shares memory with one of them is copied, since a graph relies on new memory.
     """
-    callee, arguments = plan.callees[step.identity], {**step.arguments, **inside}
+    callee, arguments = plan.operators[step.identity].callee, {**step.arguments, **inside}
     if isinstance(callee, Custom):
         named = (
             code("{$, $}", quoted(name), _ivalue(value, type_))
@@ -29,6 +29,7 @@ def body(plan: GraphPlan, step: Apply, inside: Mapping[str, Value], given: Code)
         )
         call = code("graph::call_custom($, $, {$})", quoted(callee.name), quoted(callee.overload), separated(named))
         return [Return(code("graph::apart_from($, $)", given, call))]
+    assert callee is not None
     condition, *operands = arguments.values()
     passed = separated(map(number, operands))
     then, otherwise = (

@@ -97,7 +97,7 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
     if isinstance(step, Overlap):
         return [Do(_overlap(plan, step))]
     if isinstance(step, ErrorIfRequiresGrad):
-        return [Do(code("TORCH_CHECK(!($), $)", needs_text(plan.refusals[index]), quoted(step.message)))]
+        return [Do(code("TORCH_CHECK(!($), $)", needs_text(plan.needs.refusals[index]), quoted(step.message)))]
     return _apply(plan, step, records)
 
 
@@ -106,9 +106,9 @@ def _all(flags: tuple[str, ...]) -> Code:
 
 
 def _scattered(plan: GraphPlan, step: Scatter) -> Code:
-    view = lambda_of(linked(code("base"), step.chain, plan.called, variable))
+    view = lambda_of(linked(code("base"), step.chain, plan.operators, variable))
     base = tensor(step.base)
-    if any(plan.called[link.identity].operator in STRIDED for link in step.chain if link.identity):
+    if any(plan.operators[link.identity].called.operator in STRIDED for link in step.chain if link.identity):
         base = code("graph::whole($)", base)
     function = "scatter_same" if step.same else "scatter"
     value = code("graph::$($, $, $)", function, base, tensor(step.value), view)
@@ -119,7 +119,7 @@ def _scattered(plan: GraphPlan, step: Scatter) -> Code:
 
 def _overlap(plan: GraphPlan, step: Overlap) -> Code:
     base, written, read = (
-        linked(of, chain, plan.called, variable)
+        linked(of, chain, plan.operators, variable)
         for of, chain in ((tensor(step.base), step.common), (code("base"), step.written), (code("base"), step.read))
     )
     read = code("graph::assigned($, $)", read, written) if step.assigns else read
@@ -136,7 +136,7 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
     block = records.get(_first(step))
     if block is not None:
         return [*_recorded(plan, block), *_gates(plan, step, block.record)]
-    if step.identity in plan.callees:
+    if plan.operators[step.identity].callee is not None:
         return [*_unrecorded(plan, step), *_gates(plan, step)]
     clones = dict(step.clones)
     copies = [_copy(clone, step.arguments[name]) for name, clone in clones.items()]
@@ -150,7 +150,7 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
 def _computed(plan: GraphPlan, step: Apply) -> Code:
     """The expression for the results of a call that autograd does not record by itself."""
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in step.clones}}
-    signature = (plan.original if step.clones else plan.called)[step.identity]
+    signature = plan.operators[step.identity].signature(of_clones=bool(step.clones))
     function = "copy" if signature.operator == COPY and plan.once == "" else None
     value = _in_region(step, _call(step, signature, arguments, function))
     if signature.operator in BATCH_NORMS:
@@ -186,7 +186,7 @@ def _gates(plan: GraphPlan, step: Apply, record: str = "") -> list[Stmt]:
     """The statements that decide which results of a call need a gradient. `record`: the name of a recorded call."""
     decisions: list[Stmt] = []
     for i, result in enumerate(step.results):
-        gate = plan.gates.get(result.name)
+        gate = plan.needs.gates.get(result.name)
         if gate is None:
             continue
         if record:
@@ -195,7 +195,7 @@ def _gates(plan: GraphPlan, step: Apply, record: str = "") -> list[Stmt]:
         else:
             whether = code("($) && graph::differentiable($)", needs_text(gate.needs), variable(result.name))
         decisions.append(Do(code("needs[$] = saved.gate_$ = $", str(gate.place), result.name, whether)))
-    return [*decisions, Do(code("$_unite(needs)", plan.name))] if decisions and plan.unions else decisions
+    return [*decisions, Do(code("$_unite(needs)", plan.name))] if decisions and plan.needs.unions else decisions
 
 
 def _call(step: Apply, signature: Signature, arguments: Mapping[str, Value], function: str | None = None) -> Code:
@@ -230,12 +230,12 @@ def result_type(type_: str) -> str:
 def _recorded(plan: GraphPlan, block: CallBlock) -> list[Stmt]:
     """The call of a composite operator, which the library's autograd records."""
     step, record = block.step, block.record
-    signature = (plan.original if step.clones else plan.called)[step.identity]
+    signature = plan.operators[step.identity].signature(of_clones=bool(step.clones))
     inputs, inside = _recorded_inputs(plan, step, signature, block.viewed)
     end = f", {inputs.among(block.overwritten)}" if block.overwritten else ""
     end = f"{end or ', {}'}, true)" if step.autocast else f"{end})"
     begin = code("graph::record($, $, $, ", variable(f"saved.{record}"), inputs.tensors, inputs.needs)
-    if step.identity in plan.callees:
+    if plan.operators[step.identity].callee is not None:
         begin = code("$[&](std::vector<at::Tensor>& given)", begin)
         return callees.called(step, f"{record}_results", begin, callees.body(plan, step, inside, code("given")), end)
     smaller = None if _draws_nothing(step) else RECORDED_WITH_DROPOUT.get(signature.operator)
@@ -271,7 +271,7 @@ def _draws_nothing(step: Apply) -> bool:
 
 def _unrecorded(plan: GraphPlan, step: Apply) -> list[Stmt]:
     """The call of a callee that no gradient needs."""
-    inputs, _ = _recorded_inputs(plan, step, plan.called[step.identity], {})
+    inputs, _ = _recorded_inputs(plan, step, plan.operators[step.identity].called, {})
     lines = callees.body(plan, step, {}, inputs.tensors if inputs.any else code("std::vector<at::Tensor>()"))
     begin = code("graph::without_grad([&]() -> variable_list")
     return callees.called(step, f"{_first(step)}_results", begin, lines, ")")
@@ -364,5 +364,5 @@ class _RecordedInputs:
     def _one(self, value: Value) -> Value:
         self._values.append(value)
         self._tensors.append(self._versioned(value, tensor(value)))
-        self._needs.append(needs_text(self._plan.needs.get(base_of(value), ())))
+        self._needs.append(needs_text(self._plan.needs.values.get(base_of(value), ())))
         return Ref(f"given[{len(self._tensors) - 1}]")

@@ -92,12 +92,12 @@ def returned(plan: GraphPlan, numbers: Numbers, named: Callable[[str], Code]) ->
 
 def forward_needs(plan: GraphPlan) -> str:
     """The type of the needs of a forward, which decides gates."""
-    return "graph::Needs&" if plan.gates else "const graph::Needs&"
+    return "graph::Needs&" if plan.needs.gates else "const graph::Needs&"
 
 
 def _unions(plan: GraphPlan, release: Release) -> str:
     """The function that computes the places of unions, if there are any."""
-    places = enumerate(plan.unions, len(plan.tensors) + len(plan.gates))
+    places = enumerate(plan.needs.unions, len(plan.tensors) + len(plan.needs.gates))
     unions = [f"needs[{place}] = {needs_text(parts)};" for place, parts in places]
     return TEXT.of(release)["unions"].fill({"name": plan.name, "unions": unions}) if unions else ""
 
@@ -108,13 +108,13 @@ def _saved(plan: GraphPlan) -> list[str]:
         f"{tensor_type(listed=t.how == 'list')} {t.name};" for t in backward.tensors if t.how not in ("input", "output")
     ]
     for attribute in backward.attributes:
-        node = plan.nodes[plan.functional.steps[attribute.step].identity]  # type: ignore[union-attr]
+        node = plan.operators[plan.functional.steps[attribute.step].identity].formula  # type: ignore[union-attr]
         saved = next(s for s in node.saved if s.name == attribute.attribute.name)
         lines += [line.format(name=attribute.name) for line in saved.how.fields if "_released_" not in line]
     lines += [
         f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in backward.marks
     ]
-    lines += [f"bool gate_{name} = false;" for name in plan.gates]
+    lines += [f"bool gate_{name} = false;" for name in plan.needs.gates]
     numbers = [(NUMBER_TYPES[each.type], each.name) for each in backward.numbers]
     return lines + [f"{type_} {name}{INITIAL.get(type_, '{}')};" for type_, name in numbers]
 
@@ -134,7 +134,7 @@ def backward_values(plan: GraphPlan) -> dict[str, Filled]:
 def _gated(plan: GraphPlan) -> list[Stmt]:
     """The statements of a Node that compute gates: as in the forward, of those inputs that want a gradient."""
     statements: list[Stmt] = []
-    for value, gate in plan.gates.items():
+    for value, gate in plan.needs.gates.items():
         decided = code("needs[$] = saved.gate_$ && ($)", str(gate.place), value, needs_text(gate.needs))
         statements += [Do(decided), *wrapper.unite(plan)]
     return statements

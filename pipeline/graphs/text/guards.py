@@ -112,10 +112,10 @@ def checks(plan: GraphPlan, *, late: bool) -> list[Stmt]:
     """Eager's checks before a write. `late`: those that use values of the forward; nothing is written before them."""
     statements: list[Stmt] = []
     known, named = set(plan.functional.names.values()), numbers(plan)
-    for check, needs in plan.checks:
+    for check, needs in zip(plan.functional.checks, plan.needs.checks):
         itself = any(link.is_itself for link in check.chain)
         if needs and late == (itself or plan.is_gated(needs) or not names_in(check.chain) <= known):
-            view = linked(code("graph::some($)", check.input), check.chain, plan.called, named, modes=True)
+            view = linked(code("graph::some($)", check.input), check.chain, plan.operators, named, modes=True)
             flags = [named(flag) for flag in check.flags if itself or flag in known]
             condition = separated([f"({needs_text(needs)})" if flags else needs_text(needs), *flags], " && ")
             statements.append(When(condition, (Do(code("torch::autograd::check_inplace($, true)", view)),)))
@@ -167,7 +167,7 @@ def metadata(plan: GraphPlan, only: Container[str] | None = None) -> list[Stmt]:
     for name, link in plan.functional.metadata:
         if only is None or name in only:
             named = with_given(code("graph::mutable_($)", name), numbers(plan))
-            value = call(plan.original[link.identity], link.all_arguments(GIVEN), named)
+            value = call(plan.operators[link.identity].original, link.all_arguments(GIVEN), named)
             statements.append(Do(value if link.grad else without_grad(value)))
     return statements
 

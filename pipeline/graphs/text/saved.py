@@ -73,12 +73,12 @@ def expression_over(plan: GraphPlan, step: Apply, expression: str, type_: str, n
     """The value of an expression of a formula over the operator's arguments and results."""
     bound = {
         parameter.name: _typed(argument(step.arguments[parameter.name], parameter.type, named), parameter.type)
-        for parameter in plan.called[step.identity].parameters
+        for parameter in plan.operators[step.identity].called.parameters
         if parameter.name in step.arguments and identifiers.uses(expression, parameter.name)
     }
     bound |= {
         name: variable(result)
-        for name, result in zip(plan.results.get(step.identity, ()), step.values)
+        for name, result in zip(plan.operators[step.identity].results, step.values)
         if identifiers.uses(expression, name)
     }
     if list(bound) == [expression] and type_ not in (*_COPIED, "c10::string_view"):

@@ -118,7 +118,7 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> dict[s
     """The expression for each of the Node's saved attributes; `{}` for one of a tensor that no gradient uses."""
     by_name = {attribute.name: attribute for attribute in block.attributes}
     expressions = {}
-    for saved in plan.nodes[block.step.identity].saved:
+    for saved in plan.operators[block.step.identity].formula.saved:
         attribute = by_name[saved.name]
         name = attribute_name(block.step, attribute)
         member = in_like(attribute.expr, block.step.arguments, named.marks)
@@ -144,7 +144,7 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     step = block.step
     value = step.arguments.get(expression)
     if value is None:
-        value = step.named(plan.results[step.identity]).get(expression)
+        value = step.named(plan.operators[step.identity].results).get(expression)
     if value is None:
         return _NONE
     if "List" in type_:
@@ -156,7 +156,7 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
 
 def own(plan: GraphPlan, block: CallBlock, named: SavedValues, where: str) -> list[Stmt]:
     """The statements of a block that calls the formula of a Node. `where`: its comment."""
-    node, attributes = plan.nodes[block.step.identity], _attributes(plan, block, named)
+    node, attributes = plan.operators[block.step.identity].formula, _attributes(plan, block, named)
     passed: list[Code | str] = [
         f"formulas::{block.node}_apply_functional",
         code("{$}", separated(gradient(value) for value, _ in block.grads)),
@@ -166,7 +166,7 @@ def own(plan: GraphPlan, block: CallBlock, named: SavedValues, where: str) -> li
         *attributes.values(),
         *(["true"] if node.retains_variables else []),
     ]
-    apply = "apply_to_batch" if plan.called[block.step.identity].operator in BATCH_NORMS else "apply"
+    apply = "apply_to_batch" if plan.operators[block.step.identity].called.operator in BATCH_NORMS else "apply"
     call_ = code("graph::$($)", apply, separated(passed))
     if not block.part:
         return [Do(call_, where)]
@@ -177,7 +177,7 @@ def own(plan: GraphPlan, block: CallBlock, named: SavedValues, where: str) -> li
 
 
 def _library(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stmt, ...]:
-    node = plan.nodes[block.step.identity]
+    node = plan.operators[block.step.identity].formula
     expressions = _attributes(plan, block, named)
     edges = ", ".join(f"{{{_needed(a)}, {_length(a)}}}" for a in block.arguments)
     statements: list[Stmt] = [
@@ -198,7 +198,7 @@ def _library(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stm
 
 
 def _composite(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stmt, ...]:
-    composite = COMPOSITES[plan.called[block.step.identity].operator]
+    composite = COMPOSITES[plan.operators[block.step.identity].called.operator]
     by_name = {argument.name: argument for argument in block.arguments}
     saved = [named.value(block.step.arguments[name]) for name, _ in composite.saved]
     needs = ", ".join(_needed(by_name[name]) for name in composite.inputs)
@@ -211,7 +211,7 @@ def _composite(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[S
 
 def _recorded(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stmt, ...]:
     replayed = code("graph::replay($, given)", variable(f"saved.{block.record}"))
-    if not isinstance(plan.callees.get(block.step.identity), CondPlan):
+    if not isinstance(plan.operators[block.step.identity].callee, CondPlan):
         return Let("const variable_list", ("found",), replayed), _distributed(block)
     statements: list[Stmt] = [Let("variable_list", ("found",), replayed)]
     for at, target in enumerate(target for each in block.arguments for target in each.targets):
@@ -222,8 +222,10 @@ def _recorded(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[St
 
 def _view(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stmt, ...]:
     step = block.step
-    viewed = plan.viewed[step.identity]
-    view = call(plan.called[step.identity], {**step.arguments, viewed: GIVEN}, with_given(code("base"), named))
+    viewed = plan.operators[step.identity].viewed
+    view = call(
+        plan.operators[step.identity].called, {**step.arguments, viewed: GIVEN}, with_given(code("base"), named)
+    )
     target = next(t for a in block.arguments if a.name == viewed for t in a.targets)
     value, listed = block.grads[0]
     passed = code("$, saved.$, $", gradient(value), target.like, lambda_of(view))
@@ -245,7 +247,7 @@ def _cast(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stmt, 
 
 
 def _missing(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stmt, ...]:
-    name = plan.called[block.step.identity].operator.partition(".")[0]
+    name = plan.operators[block.step.identity].called.operator.partition(".")[0]
     return (Do(code('TORCH_CHECK(false, "derivative for $ is not implemented")', name)),)
 
 

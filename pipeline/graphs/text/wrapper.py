@@ -42,13 +42,13 @@ def _grad_mode(plan: GraphPlan) -> list[Stmt]:
 
 def unite(plan: GraphPlan) -> list[Stmt]:
     """The statement that computes the places of unions."""
-    return [Do(code("$_unite(needs)", plan.name))] if plan.unions else []
+    return [Do(code("$_unite(needs)", plan.name))] if plan.needs.unions else []
 
 
 def _supposed(plan: GraphPlan) -> list[Stmt]:
     """The statements that open all gates: what is saved before a gate is decided may be needed."""
     statements: list[Stmt] = []
-    for gate in plan.gates.values():
+    for gate in plan.needs.gates.values():
         statements += [Do(code("needs[$] = $", str(gate.place), needs_text(gate.needs))), *unite(plan)]
     return statements
 
@@ -183,7 +183,7 @@ class _Views:
         return len(done) if done and shown.chain[: len(done)] == done else 0
 
     def _step(self, base: Code, link: Link, *, listed: bool, which: int, late: bool) -> Code:
-        value = linked(base, (link,), self.plan.called, numbers(self.plan), modes=True)
+        value = linked(base, (link,), self.plan.operators, numbers(self.plan), modes=True)
         key = (value, which)
         if key not in self.views:
             name = f"view_{len(self.views) + 1}_of_base"

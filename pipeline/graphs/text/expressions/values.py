@@ -8,6 +8,7 @@ from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.functional.program import Link, Number
 from pipeline.graphs.ir import Code, code, filled, separated, variable
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
+from pipeline.graphs.plan import OperatorPlan
 from pipeline.graphs.scalars import SCALARS
 from pipeline.graphs.text.expressions.literals import constant, floating, quoted, whole
 from pipeline.graphs.traits import STRIDED
@@ -149,7 +150,7 @@ def call(
 
 
 def linked(
-    base: Code, chain: Sequence[Link], signatures: Mapping[str, Signature], named: Named, *, modes: bool = False
+    base: Code, chain: Sequence[Link], operators: Mapping[str, OperatorPlan], named: Named, *, modes: bool = False
 ) -> Code:
     """The expression for the view that a chain makes of `base`. `modes`: whether no_grad links run under no_grad."""
     for link in chain:
@@ -158,7 +159,7 @@ def linked(
             continue
         if link.is_itself:
             continue
-        base = call(signatures[link.identity], link.all_arguments(GIVEN), with_given(base, named))
+        base = call(operators[link.identity].called, link.all_arguments(GIVEN), with_given(base, named))
         base = code("graph::item($, $)", base, str(link.operand)) if link.listed else base
         if modes and not link.grad and not link.cut:
             base = without_grad(base)
