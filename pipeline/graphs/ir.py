@@ -82,6 +82,13 @@ class Title(Struct, frozen=True):
     text: str
 
 
+class Declare(Struct, frozen=True):
+    """Declares variables without values."""
+
+    type: str
+    names: tuple[str, ...]
+
+
 class Let(Struct, frozen=True):
     """Declares variables with the results of a call or a computation."""
 
@@ -134,14 +141,16 @@ class Within(Struct, frozen=True):
     end: str
 
 
-Stmt = Title | Let | Save | Do | Return | Free | When | Within
+Stmt = Title | Declare | Let | Save | Do | Return | Free | When | Within
 
 
 def uses(statements: Iterable[Stmt]) -> dict[str, None]:
     """The variables that statements declare, read or write, in the order of the text."""
     names: list[str] = []
     for each in statements:
-        if isinstance(each, Let):
+        if isinstance(each, Declare):
+            names += each.names
+        elif isinstance(each, Let):
             names += [*each.names, *each.value.uses]
         elif isinstance(each, Save):
             names += [f"saved.{each.name}", *each.value.uses]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
 from pipeline.graphs.backward.again import again_of, operands
 from pipeline.graphs.backward.program import Block, CallBlock, ChooseBlock, Remade, ScatterBlock
 from pipeline.graphs.functional.program import Apply
-from pipeline.graphs.ir import Code, Do, Let, Stmt, When, code, separated
+from pipeline.graphs.ir import Code, Declare, Do, Let, Stmt, When, code, separated
 from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.expressions.values import call, lambda_of, linked, number, without_grad
@@ -17,13 +15,12 @@ from pipeline.graphs.text.saved import base_of, gradient, gradient_name, needs_t
 from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
 
 
-def declarations(plan: GraphPlan) -> list[str]:
+def declarations(plan: GraphPlan) -> list[Stmt]:
     """The declarations of all gradients."""
     declared: dict[str, list[str]] = {}
     for name, type_ in gradients(plan).items():
         declared.setdefault(type_, []).append(name)
-    texts = (f"{type_} {', '.join(names)};" for type_, names in declared.items())
-    return [line for text in texts for line in wrap(text, 116, break_long_words=False)]
+    return [Declare(type_, (*names,)) for type_, names in declared.items()]
 
 
 def statements(plan: GraphPlan) -> list[Stmt]:

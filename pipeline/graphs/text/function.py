@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.families.sections import Text
 from pipeline.families.template import Value as Filled
 from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import values_of
-from pipeline.graphs.ir import Code, Do, Let, Stmt, code, separated, uses, variable
+from pipeline.graphs.ir import Do, Let, Return, Stmt, code, separated, uses, variable
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import backward, forward, guards, wrapper
 from pipeline.graphs.text.expressions.literals import INITIAL, NUMBER_TYPES
-from pipeline.graphs.text.expressions.values import tensor
+from pipeline.graphs.text.expressions.values import Named, tensor
 from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text, tensor_type
 from pipeline.graphs.text.statements import lines
 from pipeline.releases.model import Release
 
-_OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders, as are blank lines within braces
-_WITHIN = re.compile(r"\n\n+(?= |\};?\n)")
-_GAPS = re.compile(r"\n{3,}")
 TEXT = Text("../graphs/text/graph.cpp")
 _TYPES = re.findall(r"(?m)^(?:struct|using) \$\{name\}_(\w+)", Path(__file__).with_name("graph.cpp").read_text("utf-8"))
 _GENERATED = re.compile(rf"(\w+?)_(?:shared_\d+|(?:shared_\d+_)?(?:{'|'.join(_TYPES)}))")
@@ -36,25 +33,29 @@ def taken(functions: Iterable[str]) -> dict[str, str]:
 
 def function_text(plan: GraphPlan, release: Release) -> str:
     """The C++ of one graph, its branches and its variants."""
-    return tidied("".join(_text(each, release) for each in plan.functions))
+    return "".join(_text(each, release) for each in plan.functions)
 
 
 def _text(plan: GraphPlan, release: Release) -> str:
     text, after = TEXT.of(release), wrapper.after_forward(plan)
     numbers = number_results(plan, after)
-    given = {**forward_values(plan, numbers, release), "opened": "namespace {", "closed": "} // namespace"}
-    given |= {"forward": lines(forward.statements(plan)), "returned": returned(plan, numbers, variable).text}
+    body = [*forward.statements(plan), returned(plan, numbers, variable)]
+    given = {**forward_values(plan, numbers, release, "namespace {"), "body": braced(body)}
     cpp = text["structs"].fill(given) + text["forward"].fill(given)
     if plan.has_backward:
-        body = [*backward.declarations(plan), *lines(backward.statements(plan))]
-        found = separated(gradients_of_inputs(plan, code)).text
-        cpp += text["backward"].fill({**backward_values(plan), "backward": body, "found": found})
-    return cpp + text["wrapper"].fill({**given, **wrapper_values(plan, after, bool(numbers))})
+        body = [*backward.declarations(plan), *backward.statements(plan), found(plan, variable)]
+        cpp += text["backward"].fill(backward_values(plan, body))
+    return cpp + text["closed"].fill({}) + text["wrapper"].fill(wrapper_values(plan, after, bool(numbers)))
 
 
-def tidied(text: str) -> str:
-    """C++ without the gaps that empty holes leave."""
-    return _GAPS.sub("\n\n", _WITHIN.sub("\n", _OPENED.sub("{\n", text)))
+def braced(statements: Iterable[Stmt]) -> str:
+    """The body of a function."""
+    return in_braces(lines(statements))
+
+
+def in_braces(inside: Iterable[str]) -> str:
+    """Lines in braces."""
+    return "".join(["{\n", *(f"  {line}\n" for line in inside), "}"])
 
 
 Numbers = list[tuple[str, str]]  # the numbers that the forward computes and the wrapper uses, each with its C++ type
@@ -68,26 +69,26 @@ def number_results(plan: GraphPlan, after: Iterable[Stmt]) -> Numbers:
     return [(name, type_) for name, type_ in types.items() if f"results.{name}" in used]
 
 
-def forward_values(plan: GraphPlan, numbers: Numbers, release: Release) -> dict[str, Filled]:
-    """What the sections of the forward are filled with, but for its statements."""
+def forward_values(plan: GraphPlan, numbers: Numbers, release: Release, *opened: str) -> dict[str, Filled]:
+    """What the sections of the forward are filled with, but for its body. `opened`: a line before all."""
     function, names = plan.functional.function, plan.functional.names
+    results = [f"{tensor_type(listed=r.listed)} {r.name};" for r in plan.returned]
+    parameters = [f"{guards.inner(i)} {names[i.name]}" for i in function.inputs]
     return {
         "name": plan.name,
         "doc": function.doc or "straight-line",
-        "given_needs": forward_needs(plan),
-        "unions": _unions(plan, release),
-        "saved": _saved(plan),
-        "results": [f"{tensor_type(listed=r.listed)} {r.name};" for r in plan.returned]
-        + [f"{t} {n};" for n, t in numbers],
-        "parameters": [f"{guards.inner(i)} {names[i.name]}," for i in function.inputs],
+        "opened": "\n".join(["\n", *opened, *_unions(plan, release)]),
+        "saved": in_braces(_saved(plan)),
+        "results": in_braces([*results, *(f"{type_} {name};" for name, type_ in numbers)]),
+        "parameters": ",\n".join([*parameters, f"{forward_needs(plan)} needs", f"{plan.name}_saved& saved"]),
     }
 
 
-def returned(plan: GraphPlan, numbers: Numbers, named: Callable[[str], Code]) -> Code:
-    """The expressions for the results of the forward. `named`: that of each name."""
+def returned(plan: GraphPlan, numbers: Numbers, named: Named) -> Stmt:
+    """The end of the forward. `named`: the expression for each name."""
     values = [tensor(each.value, named) for each in plan.returned]
     values = [code("graph::cut($)", value) for value in values] if plan.is_recorded else values
-    return separated([*values, *(named(name) for name, _ in numbers)])
+    return Return(code("{$}", separated([*values, *(named(name) for name, _ in numbers)])))
 
 
 def forward_needs(plan: GraphPlan) -> str:
@@ -95,11 +96,12 @@ def forward_needs(plan: GraphPlan) -> str:
     return "graph::Needs&" if plan.needs.gates else "const graph::Needs&"
 
 
-def _unions(plan: GraphPlan, release: Release) -> str:
+def _unions(plan: GraphPlan, release: Release) -> list[str]:
     """The function that computes the places of unions, if there are any."""
     places = enumerate(plan.needs.unions, len(plan.tensors) + len(plan.needs.gates))
-    unions = [f"needs[{place}] = {needs_text(parts)};" for place, parts in places]
-    return TEXT.of(release)["unions"].fill({"name": plan.name, "unions": unions}) if unions else ""
+    unions = [Do(code("needs[$] = $", str(place), needs_text(parts))) for place, parts in places]
+    section = TEXT.of(release)["unions"]
+    return [section.fill({"name": plan.name, "body": braced(unions)})] if unions else []
 
 
 def _saved(plan: GraphPlan) -> list[str]:
@@ -119,8 +121,8 @@ def _saved(plan: GraphPlan) -> list[str]:
     return lines + [f"{type_} {name}{INITIAL.get(type_, '{}')};" for type_, name in numbers]
 
 
-def backward_values(plan: GraphPlan) -> dict[str, Filled]:
-    """What the sections of the backward are filled with, but for its statements."""
+def backward_values(plan: GraphPlan, body: Iterable[Stmt]) -> dict[str, Filled]:
+    """What the sections of the backward are filled with; `body`: what follows the declarations of gradients."""
     opened = [
         Let("[[maybe_unused]] auto&", ("saved",), code("static_cast<$_saved&>(all)", plan.name)),
         *wrapper.unite(plan),
@@ -128,7 +130,7 @@ def backward_values(plan: GraphPlan) -> dict[str, Filled]:
         *(Let("const at::Tensor&", (t.name,), code("kept[$]", str(i))) for i, t in enumerate(plan.backward.kept)),
     ]
     gradients = ", ".join(each.name for each in plan.returned if each.needs) or "nothing"
-    return {"name": plan.name, "gradients": gradients, "opened": lines(opened)}
+    return {"name": plan.name, "gradients": gradients, "body": braced([*opened, *body])}
 
 
 def _gated(plan: GraphPlan) -> list[Stmt]:
@@ -140,14 +142,15 @@ def _gated(plan: GraphPlan) -> list[Stmt]:
     return statements
 
 
-def gradients_of_inputs(plan: GraphPlan, named: Callable[[str], Code]) -> list[Code]:
-    """The expressions for the results of the backward. `named`: that of each gradient."""
-    return [
+def found(plan: GraphPlan, named: Named) -> Stmt:
+    """The end of the backward. `named`: the expression for each gradient."""
+    gradients = (
         code("graph::sized($, saved.length_$)", named(f"grad_of_{place.name}"), place.name)
         if place.type.endswith("]")
         else named(f"grad_of_{place.name}")
         for place in plan.tensors
-    ]
+    )
+    return Return(code("graph::joined({$})", separated(gradients)))
 
 
 def wrapper_values(plan: GraphPlan, after: Iterable[Stmt], has_numbers: bool) -> dict[str, Filled]:
@@ -157,5 +160,5 @@ def wrapper_values(plan: GraphPlan, after: Iterable[Stmt], has_numbers: bool) ->
         "name": plan.name,
         "type": guards.result_type(plan),
         "declared": ",\n".join(guards.parameters(plan)),
-        "body": lines([*wrapper.before_forward(plan), run, *after]),
+        "body": braced([*wrapper.before_forward(plan), run, *after]),
     }

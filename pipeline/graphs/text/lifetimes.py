@@ -29,7 +29,7 @@ def _last_uses(blocks: Sequence[Sequence[Stmt]]) -> list[list[str]]:
     for block in reversed(blocks):
         used = uses(block)
         last.append([name for name in used if name not in seen])
-        seen |= used.keys()
+        seen.update(used)
     return last[::-1]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import wrap
 
-from pipeline.graphs.ir import Do, Free, Let, Return, Save, Stmt, Title, When
+from pipeline.graphs.ir import Declare, Do, Free, Let, Return, Save, Stmt, Title, When
 
 
 def lines(statements: Iterable[Stmt]) -> list[str]:
@@ -15,6 +16,8 @@ def lines(statements: Iterable[Stmt]) -> list[str]:
 def _lines(of: Stmt) -> list[str]:
     if isinstance(of, Title):
         return [f"// {of.text}"]
+    if isinstance(of, Declare):
+        return wrap(f"{of.type} {', '.join(of.names)};", 116, break_long_words=False)
     if isinstance(of, Let):
         names = of.names[0] if len(of.names) == 1 else f"[{', '.join(of.names)}]"
         return [f"{of.type} {names} = {of.value.text};"]
