@@ -9,7 +9,7 @@ from pipeline.families.nodes.plan import NodePlan
 from pipeline.graphs.backward.histories import Gate
 from pipeline.graphs.backward.program import Backward, Part
 from pipeline.graphs.functional.names import identifier
-from pipeline.graphs.functional.program import Check, Functional
+from pipeline.graphs.functional.program import Functional
 from pipeline.graphs.model import Custom, Value
 
 
@@ -31,6 +31,37 @@ class TensorInput(Struct, frozen=True):
     type: str
 
 
+class RequiresGrad(Struct, frozen=True):
+    """The inputs that parts of a graph depend on: a part needs a gradient if one of its inputs does."""
+
+    values: dict[str, tuple[int, ...]]  # by the value's name
+    checks: tuple[tuple[int, ...], ...]  # of each check
+    refusals: dict[int, tuple[int, ...]]  # of each ErrorIfRequiresGrad step, by its index
+    gates: dict[str, Gate]  # by the value's name: their places are next to those of inputs in any needs
+    unions: tuple[tuple[int, ...], ...] = ()  # sets of places, whose own places are next to those of gates
+
+
+class OperatorPlan(Struct, frozen=True):
+    """How an operator is called. The `operator` of a signature is the name in the tables: `aten::mul.Tensor`."""
+
+    called: Signature  # of the function that is called for it
+    original: Signature  # its own
+    results: tuple[str, ...]  # the names of results in formulas
+    viewed: str  # the argument that the result is a view of, "" if it is not a view
+    node: NodePlan | None  # if its formula is used
+    callee: CondPlan | Custom | None  # if it is not an operator of the set
+
+    @property
+    def formula(self) -> NodePlan:
+        """The Node of an operator whose formula is used."""
+        assert self.node is not None
+        return self.node
+
+    def signature(self, *, of_clones: bool) -> Signature:
+        """The signature to call it by; `of_clones`: on copies, which it writes to."""
+        return self.original if of_clones else self.called
+
+
 class GraphPlan(Struct, frozen=True):
     """All that the C++ of a graph is generated from."""
 
@@ -38,22 +69,9 @@ class GraphPlan(Struct, frozen=True):
     backward: Backward
     returned: tuple[Returned, ...]
     tensors: tuple[TensorInput, ...]
-    checks: tuple[tuple[Check, tuple[int, ...]], ...]  # each with the inputs that it depends on
-    refusals: dict[
-        int, tuple[int, ...]
-    ]  # the inputs that a ErrorIfRequiresGrad step depends on, by the index of the step
-    needs: dict[str, tuple[int, ...]]  # the inputs that a value depends on, by the value's name
-    gates: dict[str, Gate]  # by the value's name: their places are next to those of inputs in any needs
-    unions: tuple[tuple[int, ...], ...]  # sets of places: number i is the place `len(tensors) + len(gates) + i`
-    # The function that is called for an operator, and the operator itself, by its identity. The `operator` of a
-    # signature is the name in the tables: `aten::mul.Tensor`.
-    called: dict[str, Signature]
-    original: dict[str, Signature]
-    nodes: dict[str, NodePlan]
-    results: dict[str, tuple[str, ...]]  # the names of an operator's results in formulas, by its identity
-    viewed: dict[str, str]  # the argument that an operator's result is a view of, by its identity
+    needs: RequiresGrad
+    operators: dict[str, OperatorPlan]  # by identity
     variants: tuple[Variant, ...] = ()  # for inputs that share memory
-    callees: dict[str, CondPlan | Custom] = {}  # what is called other than operators of the set, by identity
     once: str | None = None  # why its backward cannot be differentiated again, "" if it can; None if not requested
 
     @property
@@ -66,18 +84,34 @@ class GraphPlan(Struct, frozen=True):
         """The inputs that any value with a history depends on."""
         return frozenset(place for each in self.returned for place in each.needs)
 
+    @property
+    def places(self) -> int:
+        """The number of places in any needs: of inputs, of gates, of unions."""
+        return len(self.tensors) + len(self.needs.gates) + len(self.needs.unions)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether autograd records the forward, if an input needs a gradient."""
+        return self.once == "" and bool(self.history)
+
+    @property
+    def has_backward(self) -> bool:
+        """Whether it has a backward, and a Node."""
+        return bool(self.backward.blocks) or any(each.needs for each in self.returned)
+
     def is_gated(self, needs: tuple[int, ...]) -> bool:
         """Whether places are only known after some steps of the forward: gates, or sets with gates."""
-        first = len(self.tensors) + len(self.gates)
+        first = len(self.tensors) + len(self.needs.gates)
         return any(
-            self.is_gated(self.unions[place - first]) if place >= first else place >= len(self.tensors)
+            self.is_gated(self.needs.unions[place - first]) if place >= first else place >= len(self.tensors)
             for place in needs
         )
 
     @property
     def functions(self) -> tuple[GraphPlan, ...]:
         """The plans of its C++ functions, each after those that it calls: of branches, of variants, its own."""
-        conds = [callee for callee in self.callees.values() if isinstance(callee, CondPlan)]
+        callees = (each.callee for each in self.operators.values())
+        conds = [callee for callee in callees if isinstance(callee, CondPlan)]
         branches = [each for cond in conds for branch in (cond.then, cond.otherwise) for each in branch.functions]
         return (*branches, *(variant.plan for variant in self.variants), self)
 

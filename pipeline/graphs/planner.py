@@ -35,7 +35,7 @@ from pipeline.graphs.functional.program import (
 from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
-from pipeline.graphs.plan import CondPlan, GraphPlan, Returned, TensorInput, Variant
+from pipeline.graphs.plan import CondPlan, GraphPlan, OperatorPlan, RequiresGrad, Returned, TensorInput, Variant
 from pipeline.graphs.traits import name_of
 from pipeline.graphs.unions import with_unions
 from pipeline.model.native import NativeFunction
@@ -116,25 +116,24 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
     backward = plan_backward(program, operators, histories, saver, outputs, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
-    plan = GraphPlan(
-        program,
-        backward,
-        returned,
-        tensors,
-        tuple((check, _sorted(histories, check.values)) for check in program.checks),
-        {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, ErrorIfRequiresGrad)},
+    needs = RequiresGrad(
         _value_needs(program, histories),
+        tuple(_sorted(histories, check.values) for check in program.checks),
+        {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, ErrorIfRequiresGrad)},
         histories.gates,
-        (),
-        {identity: _signature(operator.called, release) for identity, operator in operators.items()},
-        {identity: _signature(operator.function, release) for identity, operator in operators.items()},
-        {identity: _node(operators[identity], release) for identity in sorted(used)},
-        {identity: return_names(operators[identity].called.func) for identity in sorted(used)},
-        {i: viewed for i, operator in operators.items() if (viewed := viewed_argument(operator.called)) is not None},
-        callees=callees,
-        once=once,
     )
-    return with_unions(plan)
+    planned = {
+        identity: OperatorPlan(
+            _signature(operator.called, release),
+            _signature(operator.function, release),
+            return_names(operator.called.func),
+            viewed_argument(operator.called) or "",
+            _node(operator, release) if identity in used else None,
+            callees.get(identity),
+        )
+        for identity, operator in operators.items()
+    }
+    return with_unions(GraphPlan(program, backward, returned, tensors, needs, planned, once=once))
 
 
 def _signature(function: NativeFunction, release: Release) -> Signature:

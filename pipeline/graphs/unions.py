@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from pipeline.graphs.backward.program import Part
-from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.plan import GraphPlan, RequiresGrad
 
 Needs = tuple[int, ...]  # places, sorted
 FEW = 4  # inputs that are named one by one
@@ -28,8 +28,8 @@ def with_unions(plan: GraphPlan) -> GraphPlan:
         return needs
 
     _mapped(plan, noted)
-    unions = Unions(len(plan.tensors) + len(plan.gates), sets)
-    return replace(_mapped(plan, unions.places), unions=tuple(unions.parts))
+    unions = Unions(len(plan.tensors) + len(plan.needs.gates), sets)
+    return _mapped(plan, unions.places, tuple(unions.parts))
 
 
 class Unions:
@@ -85,16 +85,19 @@ def _members(bits: int) -> Iterable[int]:
 Each = Callable[[Needs], Needs]
 
 
-def _mapped(plan: GraphPlan, each: Each) -> GraphPlan:
+def _mapped(plan: GraphPlan, each: Each, unions: tuple[Needs, ...] = ()) -> GraphPlan:
     """The plan with `each` applied to all its sets of inputs."""
     return replace(
         plan,
         backward=_inside(plan.backward, each),
         returned=_inside(plan.returned, each),
-        checks=tuple((check, each(needs)) for check, needs in plan.checks),
-        refusals={step: each(needs) for step, needs in plan.refusals.items()},
-        needs={name: each(needs) for name, needs in plan.needs.items()},
-        gates={name: _inside(gate, each) for name, gate in plan.gates.items()},
+        needs=RequiresGrad(
+            values={name: each(needs) for name, needs in plan.needs.values.items()},
+            checks=tuple(map(each, plan.needs.checks)),
+            refusals={step: each(needs) for step, needs in plan.needs.refusals.items()},
+            gates={name: _inside(gate, each) for name, gate in plan.needs.gates.items()},
+            unions=unions,
+        ),
     )
 
 

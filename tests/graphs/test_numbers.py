@@ -126,7 +126,7 @@ def function(name: str, types: Sequence[str]) -> str:
     """The C++ that computes an operation as a graph does, for many numbers."""
     result = Result("found", result_type(name, types))
     arguments: dict[str, Value] = {each: Ref(each) for each in SCALARS[name].arguments}
-    expression = computed(Number(f"python::{name}", arguments, result, Place()))
+    expression = computed(Number(f"python::{name}", arguments, result, Place())).text
     a, b = (NUMBER_TYPES[type_] for type_ in (*types, *types)[:2])
     symbol = f"{name}_{'_'.join(types)}"
     return FUNCTION.format(name=symbol, a=a, b=b, result=NUMBER_TYPES[result.type], expression=expression)

@@ -31,12 +31,22 @@ def declaration(plan: NodePlan, release: Release) -> str:
 
 def definition(plan: NodePlan, release: Release) -> str:
     """The gradient function, `apply`, and the functions that compiled autograd calls."""
+    text, values = _TEXT.of(release), _values(plan, release)
+    return "".join(text[section].fill(values) for section in _DEFINITION if section in text)
+
+
+def gradient_function(plan: NodePlan, release: Release) -> str:
+    """The first of these, of a release that has it."""
+    return _TEXT.of(release)["gradient_function"].fill(_values(plan, release))
+
+
+def _values(plan: NodePlan, release: Release) -> dict[str, Value]:
     text = _TEXT.of(release)
     ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
     passed = parameters(plan)
     unpacks = [_unpack(s, release) for s in plan.saved if s.how.unpack]
     names, gradients = _gradient_names(plan), _gradients(plan, text, release)
-    values: dict[str, Value] = {
+    return {
         "node": plan.node,
         "inputs": len(plan.inputs),
         "lock": _lock(plan),
@@ -50,7 +60,6 @@ def definition(plan: NodePlan, release: Release) -> str:
         "needs_input_grad": _needs_input_grad(plan, ranges, text) if release.functional_apply else "",
         **_compiled(plan, passed, release),
     }
-    return "".join(text[section].fill(values) for section in _DEFINITION if section in text)
 
 
 def _needs_input_grad(plan: NodePlan, ranges: list[str], text: Sections) -> str:

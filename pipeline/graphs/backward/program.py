@@ -130,3 +130,8 @@ class Backward(Part, frozen=True):
     attributes: tuple[Attribute, ...]
     marks: tuple[Mark, ...]
     numbers: tuple[Number, ...]
+
+    @property
+    def kept(self) -> list[Tensor]:
+        """The tensors that the Node keeps as SavedVariables, in order."""
+        return [each for each in self.tensors if each.how in ("input", "output")]

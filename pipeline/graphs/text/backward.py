@@ -1,76 +1,94 @@
-"""Generates the backward: one C++ block for each call, in reverse order."""
+"""Lowers the backward to statements: those of each call, in reverse order."""
 
 from __future__ import annotations
-
-from textwrap import wrap
 
 from pipeline.graphs.backward.again import again_of, operands
 from pipeline.graphs.backward.program import Block, CallBlock, ChooseBlock, Remade, ScatterBlock
 from pipeline.graphs.functional.program import Apply
+from pipeline.graphs.ir import Code, Declare, Do, Let, Stmt, When, code, separated
 from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan, Returned
-from pipeline.graphs.text.expressions.values import call, linked, number
-from pipeline.graphs.text.forward import lambda_of, result_type, without_grad
-from pipeline.graphs.text.lifetimes import backward_with_drops, with_first_uses
-from pipeline.graphs.text.saved import base_of, gradient, needs_text, tensor_type
+from pipeline.graphs.text.expressions.values import call, lambda_of, linked, number, without_grad
+from pipeline.graphs.text.forward import result_type
+from pipeline.graphs.text.lifetimes import with_first_uses, with_frees
+from pipeline.graphs.text.saved import base_of, gradient, gradient_name, needs_text, tensor_type
 from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
 
 
-def statements(plan: GraphPlan) -> list[str]:
-    """The statements of the backward."""
+def declarations(plan: GraphPlan) -> list[Stmt]:
+    """The declarations of all gradients."""
     declared: dict[str, list[str]] = {}
     for name, type_ in gradients(plan).items():
         declared.setdefault(type_, []).append(name)
-    first = [f"{type_} {', '.join(names)};" for type_, names in declared.items()]
-    return [*(line for text in first for line in wrap(text, 116, break_long_words=False)), *after_declarations(plan)]
+    return [Declare(type_, (*names,)) for type_, names in declared.items()]
 
 
-def after_declarations(plan: GraphPlan) -> list[str]:
-    """The statements of the backward without the declarations of gradients."""
-    named = SavedValues(plan)
-    first: list[str] = []
-    for i, returned in enumerate(each for each in plan.returned if each.needs):
-        first += _incoming(returned, i)
-    blocks = [first, *(_block(plan, block, named) for block in plan.backward.blocks)]
-    blocks = with_first_uses(blocks, {each.name: _remade(plan, each, named) for each in plan.backward.remade})
-    return backward_with_drops(plan, blocks, gradients(plan))
+def statements(plan: GraphPlan) -> list[Stmt]:
+    """The statements of the backward after the declarations of gradients.
+
+    Gradients of inputs are the result. A block that calls a formula frees its own gradients, and so does one that
+    undoes a write into a view.
+    """
+    named, backward = SavedValues(plan), plan.backward
+    incoming: list[Stmt] = [_incoming(each, i) for i, each in enumerate(each for each in plan.returned if each.needs)]
+    blocks = [incoming, *(_block(plan, block, named) for block in backward.blocks)]
+    remade = {each.name: _remade(plan, each, named) for each in backward.remade}
+    kept = {gradient_name(Ref(place.name)) for place in plan.tensors} | _freed_by_blocks(plan)
+    return with_frees(with_first_uses(blocks, remade), (gradients(plan).keys() - kept) | remade.keys(), _saved(plan))
 
 
-def _remade(plan: GraphPlan, remade: Remade, named: SavedValues) -> str:
+def _freed_by_blocks(plan: GraphPlan) -> set[str]:
+    values: list[Value] = []
+    for block in plan.backward.blocks:
+        if isinstance(block, CallBlock) and block.style == "own":
+            values += [value for value, _ in block.grads]
+        elif isinstance(block, ScatterBlock) and not block.step.flags:
+            values.append(Ref(block.step.result))
+    return set(map(gradient_name, values))
+
+
+def _saved(plan: GraphPlan) -> set[str]:
+    """The saved values that hold memory."""
+    tensors = [each.name for each in plan.backward.tensors if each.how not in ("input", "output")]
+    return {
+        f"saved.{name}" for name in (*tensors, *(each.name for each in plan.backward.marks if each.kind == "record"))
+    }
+
+
+def _remade(plan: GraphPlan, remade: Remade, named: SavedValues) -> Stmt:
     """The statement that computes a value again: a view if what it views was saved, another if a gradient uses it."""
-    step = remade.step
+    step, value = remade.step, _again(plan, remade.step, named)
     type_ = result_type(step.results[0].type)
     if step.view:
-        viewed = named.value(step.arguments[plan.viewed[step.identity]])
-        text = f"{viewed}.defined() ? {_again(plan, step, named)} : {type_}()"
+        viewed = named.value(step.arguments[plan.operators[step.identity].viewed])
+        value = code("$.defined() ? $ : $()", viewed, value, type_)
     elif remade.needs:
-        text = f"{needs_text(remade.needs)} ? {_again(plan, step, named)} : {type_}()"
-    else:
-        text = _again(plan, step, named)
-    return f"{type_} {remade.name} = {text};"
+        value = code("$ ? $ : $()", needs_text(remade.needs), value, type_)
+    return Let(type_, (remade.name,), value)
 
 
-def _again(plan: GraphPlan, step: Apply, named: SavedValues) -> str:
+def _again(plan: GraphPlan, step: Apply, named: SavedValues) -> Code:
     """The expression for the first result of a call, computed again."""
-    name = plan.original[step.identity].operator
+    name = plan.operators[step.identity].original.operator
     again = again_of(step, name)
     if again is not None:
-        passed = ", ".join(number(named.own(value), named) for value in operands(step, name))
-        return f"graph::{again.function}({passed})"
+        passed = separated(number(named.own(value), named) for value in operands(step, name))
+        return code("graph::$($)", again.function, passed)
     arguments = {name: named.own(value) for name, value in step.arguments.items()}
-    text = call(plan.called[step.identity], arguments, named)
-    text = f"std::get<0>({text})" if len(step.results) > 1 else text
+    value = call(plan.operators[step.identity].called, arguments, named)
+    value = code("std::get<0>($)", value) if len(step.results) > 1 else value
     if plan.once == "" and not step.grad:
-        text = without_grad(text)
-    return text if step.written is None else f"graph::written({named.value(step.written)}, {text})"
+        value = without_grad(value)
+    return value if step.written is None else code("graph::written($, $)", named.value(step.written), value)
 
 
-def _incoming(returned: Returned, i: int) -> list[str]:
-    slot = Ref(returned.slot)
-    if isinstance(returned.value, Item):
-        name = f"length_{returned.value.name}"
-        return [f"graph::incoming({gradient(returned.value)}, saved.{name}, {returned.value.index}, grads[{i}]);"]
-    return [f"graph::incoming({gradient(slot)}, grads[{i}]);"]
+def _incoming(returned: Returned, i: int) -> Stmt:
+    value = returned.value
+    if isinstance(value, Item):
+        into = code("$, saved.length_$, $", gradient(value), value.name, str(value.index))
+    else:
+        into = gradient(Ref(returned.slot))
+    return Do(code("graph::incoming($, grads[$])", into, str(i)))
 
 
 def gradients(plan: GraphPlan) -> dict[str, str]:
@@ -79,7 +97,7 @@ def gradients(plan: GraphPlan) -> dict[str, str]:
 
     def declare(value: Value, *, listed: bool = False) -> None:
         if isinstance(value, (Ref, Item)):
-            types.setdefault(gradient(value), tensor_type(listed=listed or isinstance(value, Item)))
+            types.setdefault(gradient_name(value), tensor_type(listed=listed or isinstance(value, Item)))
 
     for place in plan.tensors:
         declare(Ref(place.name), listed=place.type.endswith("]"))
@@ -99,32 +117,36 @@ def gradients(plan: GraphPlan) -> dict[str, str]:
     return types
 
 
-def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[str]:
+def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[Stmt]:
     if isinstance(block, ScatterBlock):
-        return _scatter(plan, block, named)
+        return [_scatter(plan, block, named)]
     if isinstance(block, ChooseBlock):
-        grad, flags = gradient(Ref(block.step.result)), " && ".join(map(named, block.step.flags))
-        then, otherwise = (["  " + line for line in add_to(each, grad)] for each in (block.then, block.otherwise))
-        return [f"if ({flags}) {{", *then, "} else {", *otherwise, "}"]
-    grads = "graph::joined({" + ", ".join(gradient(value) for value, _ in block.grads) + "})"
-    needs = needs_text(block_needs(block))
+        grad = gradient(Ref(block.step.result))
+        return [When(_all(block.step.flags, named), add_to(block.then, grad), add_to(block.otherwise, grad))]
     where = block.step.place.shown
-    sized = [f"{gradient(v)}.resize(saved.length_{base_of(v)});" for v, listed in block.grads if listed]
+    sized = [
+        Do(code("$.resize(saved.length_$)", gradient(value), base_of(value))) for value, listed in block.grads if listed
+    ]
     if block.style == "own":
-        first, *more = own(plan, block, named)
-        return [*sized, f"{first} // {where}", *more]
-    body = STYLES[block.style](plan, block, named)
-    lines = [*sized, f"if (variable_list given = {grads}; graph::any_defined(given) && ({needs})) {{ // {where}"]
-    return [*lines, *(f"  {line}" for line in body), "}"]
+        return [*sized, *own(plan, block, named, where)]
+    grads = separated(gradient(value) for value, _ in block.grads)
+    condition = code(
+        "variable_list given = graph::joined({$}); graph::any_defined(given) && ($)",
+        grads,
+        needs_text(block_needs(block)),
+    )
+    return [*sized, When(condition, STYLES[block.style](plan, block, named), comment=where)]
 
 
-def _scatter(plan: GraphPlan, block: ScatterBlock, named: SavedValues) -> list[str]:
-    grad, where = gradient(Ref(block.step.result)), f"// written into a view, line {block.step.place.line}"
-    view = lambda_of(linked("base", block.step.chain, plan.called, named))
-    targets = f"{target_text(block.value)}, {target_text(block.base)}"
-    call_ = f"graph::unscatter({grad}, saved.{block.layout}, {view}, {targets});"
+def _all(flags: tuple[str, ...], named: SavedValues) -> Code:
+    return separated(map(named, flags), " && ")
+
+
+def _scatter(plan: GraphPlan, block: ScatterBlock, named: SavedValues) -> Stmt:
+    grad, where = gradient(Ref(block.step.result)), f"written into a view, line {block.step.place.line}"
+    view = lambda_of(linked(code("base"), block.step.chain, plan.operators, named))
+    targets = code("$, $", target_text(block.value), target_text(block.base))
+    call_ = code("graph::unscatter($, saved.$, $, $)", grad, block.layout, view, targets)
     if not block.step.flags:
-        return [f"{call_} {where}"]
-    flags = " && ".join(map(named, block.step.flags))
-    otherwise = add_to(block.base, grad)
-    return [f"if ({flags}) {{ {where}", f"  {call_}", "} else {", *(f"  {line}" for line in otherwise), "}"]
+        return Do(call_, where)
+    return When(_all(block.step.flags, named), (Do(call_),), add_to(block.base, grad), where)

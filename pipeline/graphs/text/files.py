@@ -208,8 +208,8 @@ def _own_formulas(formulas: Mapping[str, str], release: Release) -> str:
 
 
 def _includes(plans: Sequence[GraphPlan]) -> list[str]:
-    every = ((plan, *each) for plan in _functions(plans) for each in (*plan.called.items(), *plan.original.items()))
-    return sorted({signature.header for plan, identity, signature in every if identity not in plan.callees})
+    every = (each for plan in _functions(plans) for each in plan.operators.values() if each.callee is None)
+    return sorted({signature.header for each in every for signature in (each.called, each.original)})
 
 
 def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
@@ -224,6 +224,6 @@ def formulas_of(plan: GraphPlan, release: Release) -> dict[str, str]:
     functions = {}
     for block in plan.backward.blocks:
         if isinstance(block, CallBlock) and block.style == "own":
-            definition = node_text.definition(plan.nodes[block.step.identity], release)
-            functions[block.node] = definition.partition("\n}\n")[0] + "\n}"
+            formula = plan.operators[block.step.identity].formula
+            functions[block.node] = node_text.gradient_function(formula, release).rstrip()
     return functions

@@ -1,140 +1,68 @@
 // The C++ of one graph. Each section is a piece of text; `${name}` is a hole: alone on its line it takes a block, indented.
 //// structs
 
-// ---- ${name}: ${doc}
+// ---- ${name}: ${doc}${opened}
+struct ${name}_saved : graph::Saved ${saved};
 
-${opened}
-${unions}
-
-struct ${name}_saved : graph::Saved {
-  ${saved}
-};
-
-struct ${name}_results {
-  ${results}
-};
+struct ${name}_results ${results};
 //// forward
 
 ${name}_results ${name}_forward(
-    ${parameters}
-    ${given_needs} needs,
-    ${name}_saved& saved) {
-  ${forward}
-  return {${returned}};
-}
+    ${parameters}) ${body}
 //// backward
 
 // The gradients of the inputs, from those of ${gradients}.
 variable_list ${name}_backward(
-    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed) {
-  ${opened}
-  ${backward}
-  return graph::joined({${found}});
-}
+    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed) ${body}
+//// closed
+
+} // namespace
 //// wrapper
 
-${closed}
-
 ${type} ${name}(
-    ${declared}) {
-  ${guards}
-  auto needs = graph::needs_of(${needs});
-  ${unite}
-  ${checks}
-  ${name}_saved saved;
-  ${results}
-  ${late_checks}
-  ${history}
-  ${updates}
-  ${views}
-  ${metadata}
-  ${return}
-}
-//// history
-${opened}
-  ${outputs}
-  ${variables}
-}
+    ${declared}) ${body}
 //// unions
-
 // The places after those of inputs: of sets of inputs, one of which needs a gradient.
-inline void ${name}_unite(graph::Needs& needs) {
-  ${unions}
-}
+inline void ${name}_unite(graph::Needs& needs) ${body}
 //// split_structs
 
 // The arguments of the forward.
-struct ${name}_forward_inputs {
-  ${inputs}
-};
+struct ${name}_forward_inputs ${inputs};
 
 // The values of the forward that several of its parts use.
-struct ${name}_forward_values {
-  ${values}
-};
+struct ${name}_forward_values ${values};
 
 ${name}_results ${name}_forward(
-    ${parameters}
-    ${given_needs} needs,
-    ${name}_saved& saved);
+    ${parameters});
 ${forwards}
-//// split_forward
-
-${name}_results ${name}_forward(
-    ${parameters}
-    ${given_needs} needs,
-    ${name}_saved& saved) {
-  const ${name}_forward_inputs inputs_{${given}};
-  ${name}_forward_values values_;
-  ${calls}
-  return {${returned}};
-}
 //// part_of_forward
-
 void ${name}_forward_${number}(
     const ${name}_forward_inputs& inputs_,
     ${given_needs} needs,
     ${name}_saved& saved,
-    ${name}_forward_values& values_) {
-  ${statements}
-}
+    ${name}_forward_values& values_)
 //// split_backward_structs
 
 // The tensors of the backward that autograd keeps.
-struct ${name}_backward_kept {
-  ${kept}
-};
+struct ${name}_backward_kept ${kept};
 
 // The gradients, and the values that several parts of the backward use.
-struct ${name}_backward_gradients {
-  ${gradients}
-};
+struct ${name}_backward_gradients ${members};
 
 variable_list ${name}_backward(
     const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed);
 ${backwards}
-//// split_backward
-
-// The gradients of the inputs, from those of ${outputs}.
-variable_list ${name}_backward(
-    const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed) {
-  ${opened}
-  const ${name}_backward_kept kept_{${given}};
-  ${name}_backward_gradients values_;
-  ${calls}
-  return graph::joined({${given_back}});
-}
 //// part_of_backward
-
 void ${name}_backward_${number}(
     const variable_list& grads,
     ${name}_saved& saved,
     const ${name}_backward_kept& inputs_,
     const graph::Needs& needs,
     const Edge& needed,
-    ${name}_backward_gradients& values_) {
-  ${statements}
-}
+    ${name}_backward_gradients& values_)
+//// part_body
+
+${head} ${body}
 //// source
 // ${comment}
 

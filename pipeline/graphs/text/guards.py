@@ -1,14 +1,15 @@
-"""Generates the wrapper's code before the forward: its types, the guards of inputs, the choice of a variant."""
+"""Lowers the wrapper's code before the forward: its types, the guards of inputs, the choice of a variant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 
 from pipeline.graphs.functional.program import Shown, names_in
+from pipeline.graphs.ir import Code, Do, Let, Return, Stmt, When, code, separated, variable
 from pipeline.graphs.model import Constant, Input, Nothing, Ref
 from pipeline.graphs.plan import GraphPlan, Variant
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, constant, quoted
-from pipeline.graphs.text.expressions.values import call, linked, number
+from pipeline.graphs.text.expressions.values import GIVEN, Named, call, linked, number, with_given, without_grad
 from pipeline.graphs.text.saved import needs_text
 
 _PASSED = {
@@ -74,61 +75,63 @@ def output_type(type_: str) -> str:
     return "std::vector<at::Tensor>" if type_ == "Tensor[]" else NUMBER_TYPES[type_]
 
 
-def guards(plan: GraphPlan) -> list[str]:
+def guards(plan: GraphPlan) -> list[Stmt]:
     """The statements that reject inputs that the graph is not specialised to, or that share memory undeclared."""
     function, names = plan.functional.function, plan.functional.names
-    lines = []
+    statements: list[Stmt] = []
     for input_ in function.inputs:
         name = names[input_.name]
         if input_.facts is not None:
-            lines.append(_metadata_guard(function.name, input_, name))
+            statements.append(_metadata_guard(function.name, input_, name))
         if input_.fixed is not None and not isinstance(input_.fixed, Nothing):
-            what = f"the graph is made for {input_.name} = {number(input_.fixed)}"
-            lines.append(f"TORCH_CHECK({name} == {number(input_.fixed)}, {quoted(f'{function.name}: {what}')});")
-    return [*lines, *_apart(plan)]
+            fixed = number(input_.fixed).text
+            message = quoted(f"{function.name}: the graph is made for {input_.name} = {fixed}")
+            statements.append(Do(code("TORCH_CHECK($ == $, $)", name, fixed, message)))
+    return [*statements, *_apart(plan)]
 
 
-def _apart(plan: GraphPlan) -> list[str]:
+def _apart(plan: GraphPlan) -> list[Stmt]:
     """The check that no written input shares memory with another one; the written ones by their places."""
     places = {place.name: place.index for place in plan.tensors}
     written = ", ".join(str(places[name]) for name in plan.functional.written)
     if not written or len(places) < 2:
         return []
     inputs = ", ".join(f'{{"{name}", {name}}}' for name in places)
-    return [f"graph::check_apart({quoted(plan.functional.function.name)}, {{{written}}}, {{{inputs}}});"]
+    return [Do(code("graph::check_apart($, {$}, {$})", quoted(plan.functional.function.name), written, inputs))]
 
 
-def _metadata_guard(graph: str, input_: Input, name: str) -> str:
+def _metadata_guard(graph: str, input_: Input, name: str) -> Stmt:
     """The guard of a tensor with the metadata that the graph is specialised to."""
     facts = input_.facts
     assert facts is not None
-    sizes = f"{{{', '.join(map(str, facts.sizes))}}}"
-    dtype = constant(Constant("ScalarType", facts.dtype))
-    return f'graph::check_metadata("{graph}", {quoted(input_.name)}, {name}, {sizes}, {dtype});'
+    sizes, dtype = ", ".join(map(str, facts.sizes)), constant(Constant("ScalarType", facts.dtype))
+    return Do(code('graph::check_metadata("$", $, $, {$}, $)', graph, quoted(input_.name), name, sizes, dtype))
 
 
-def checks(plan: GraphPlan, *, late: bool) -> list[str]:
+def checks(plan: GraphPlan, *, late: bool) -> list[Stmt]:
     """Eager's checks before a write. `late`: those that use values of the forward; nothing is written before them."""
-    lines = []
+    statements: list[Stmt] = []
     known, named = set(plan.functional.names.values()), numbers(plan)
-    for check, needs in plan.checks:
+    for check, needs in zip(plan.functional.checks, plan.needs.checks):
         itself = any(link.is_itself for link in check.chain)
         if needs and late == (itself or plan.is_gated(needs) or not names_in(check.chain) <= known):
-            view = linked(f"graph::some({check.input})", check.chain, plan.called, named, modes=True)
-            flags = "".join(f" && {named(flag)}" for flag in check.flags if itself or flag in known)
-            condition = f"({needs_text(needs)}){flags}" if flags else needs_text(needs)
-            lines += [f"if ({condition}) {{", f"  torch::autograd::check_inplace({view}, true);", "}"]
-    return lines
+            view = linked(code("graph::some($)", check.input), check.chain, plan.operators, named, modes=True)
+            flags = [named(flag) for flag in check.flags if itself or flag in known]
+            condition = separated([f"({needs_text(needs)})" if flags else needs_text(needs), *flags], " && ")
+            statements.append(When(condition, (Do(code("torch::autograd::check_inplace($, true)", view)),)))
+    return statements
 
 
-def dispatch(plan: GraphPlan) -> list[str]:
+def dispatch(plan: GraphPlan) -> list[Stmt]:
     """The statements that call a variant if inputs share memory."""
-    lines = [line for variant in plan.variants for line in _variant(plan, variant)]
+    if not plan.variants:
+        return []
     named = ", ".join(place.name for place in plan.tensors)
-    return [f"graph::check_tangents({quoted(plan.functional.function.name)}, {{{named}}});", *lines] if lines else []
+    tangents = Do(code("graph::check_tangents($, {$})", quoted(plan.functional.function.name), named))
+    return [tangents, *(_variant(plan, variant) for variant in plan.variants)]
 
 
-def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
+def _variant(plan: GraphPlan, variant: Variant) -> Stmt:
     names = plan.functional.names
     sets = [[names[name] for name in members] for members in variant.shared]
     condition = " && ".join(f"graph::meet({{{', '.join(members)}}})" for members in sets)
@@ -136,57 +139,67 @@ def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
     passed: list[str] = []
     changed = {name for name, _ in plan.functional.metadata}
     graph = quoted(plan.functional.function.name)
-    distinct = [f"  graph::check_distinct({graph}, {{{', '.join(each)}}});" for each in sets if changed & {*each}]
+    distinct = [Do(code("graph::check_distinct($, {$})", graph, ", ".join(each))) for each in sets if changed & {*each}]
     for members in sets:
         passed.append(f'graph::base_of("{plan.functional.function.name}", {{{", ".join(members)}}})')
         passed += [f"{name}.{part}" for name in members for part in ("sizes()", "strides()", "storage_offset()")]
     passed += [names[each.name] for each in plan.functional.function.inputs if each.name not in shared]
-    call_ = f"{variant.plan.name}({', '.join(passed)})"
-    back = [f"  {line}" for line in metadata(plan, shared)]  # the variant bumps versions
+    call_ = code("$($)", variant.plan.name, ", ".join(passed))
+    back = metadata(plan, shared)  # the variant bumps versions
     outputs = plan.functional.outputs
     if not outputs:
-        return [f"if ({condition}) {{", *distinct, f"  {call_};", *back, "  return;", "}"]
-    lines = [f"if ({condition}) {{", *distinct, f"  auto shared_results = {call_};"]
+        return When(code(condition), (*distinct, Do(call_), *back, RETURN))
+    own: list[Stmt] = []
     for i, each in enumerate(outputs):
         if isinstance(each, Shown) and each.is_input and not each.chain and isinstance(each.base, Ref):
             into = f"std::get<{i}>(shared_results)" if len(outputs) > 1 else "shared_results"
-            lines.append(f"  {into} = {each.base.name};")
-    return [*lines, *back, "  return shared_results;", "}"]
+            own.append(Do(code("$ = $", into, each.base.name)))
+    results = Let("auto", ("shared_results",), call_)
+    return When(code(condition), (*distinct, results, *own, *back, Return(code("shared_results"))))
 
 
-def metadata(plan: GraphPlan, only: Container[str] | None = None) -> list[str]:
+RETURN = Do(code("return"))  # of a function without a result
+
+
+def metadata(plan: GraphPlan, only: Container[str] | None = None) -> list[Stmt]:
     """The statements that mutate the metadata of inputs, as the source does; of the inputs `only`, None for all."""
-    lines = []
+    statements: list[Stmt] = []
     for name, link in plan.functional.metadata:
-        if only is not None and name not in only:
-            continue
-        text = call(plan.original[link.identity], link.all_arguments(Ref(name)), numbers(plan))
-        text = text.replace(f"({name}", f"(graph::mutable_({name})", 1)
-        lines.append(f"{text};" if link.grad else f"graph::without_grad([&] {{ return {text}; }});")
-    return lines
+        if only is None or name in only:
+            named = with_given(code("graph::mutable_($)", name), numbers(plan))
+            value = call(plan.operators[link.identity].original, link.all_arguments(GIVEN), named)
+            statements.append(Do(value if link.grad else without_grad(value)))
+    return statements
 
 
-def bumps(plan: GraphPlan) -> list[str]:
+def bumps(plan: GraphPlan) -> list[Stmt]:
     """The statements that bump the versions of inputs for metadata mutations of their views."""
-    lines = []
+    statements: list[Stmt] = []
     for name, conditions in plan.functional.bumped.items():
-        lines += where(plan, conditions, [f"torch::autograd::impl::bump_version({name});"])
-    return lines
+        statements += where(plan, conditions, [Do(code("torch::autograd::impl::bump_version($)", name))])
+    return statements
 
 
 def where(
-    plan: GraphPlan, conditions: tuple[tuple[str, ...], ...], lines: list[str], otherwise: Sequence[str] = ()
-) -> list[str]:
-    """Lines under an `if` for any of some conditions: of a changed tensor that is a copy, the input stays as it is."""
+    plan: GraphPlan,
+    conditions: tuple[tuple[str, ...], ...],
+    then: Sequence[Stmt],
+    otherwise: Sequence[Stmt] | None = None,
+) -> Sequence[Stmt]:
+    """Statements for any of some conditions: of a changed tensor that is a copy, the input stays as it is."""
     if () in conditions:
-        return lines
+        return then
     named = numbers(plan)
-    either = " || ".join(f"({' && '.join(map(named, flags))})" for flags in dict.fromkeys(conditions))
-    block = [f"if ({either}) {{", *(f"  {line}" for line in lines)]
-    return [*block, *(["} else {", *(f"  {line}" for line in otherwise)] if otherwise else []), "}"]
+    either = (code("($)", separated(map(named, flags), " && ")) for flags in dict.fromkeys(conditions))
+    return [When(separated(either, " || "), (*then,), None if otherwise is None else (*otherwise,))]
 
 
-def numbers(plan: GraphPlan) -> Callable[[str], str]:
+def numbers(plan: GraphPlan) -> Named:
     """The wrapper's expressions for values: an input by its name, any other value as a result of the forward."""
     known = set(plan.functional.names.values())
-    return lambda name: name if name in known or name == "\0" else f"results.{name}"
+    return lambda name: code(name) if name in known else result(name)
+
+
+def result(name: str) -> Code:
+    """The wrapper's expression for a value of the forward."""
+    return variable(f"results.{name}")

@@ -6,29 +6,23 @@ A piece is a part of the forward or of the backward, or the functions that call 
 from __future__ import annotations
 
 from pipeline.families.template import Value as Filled
+from pipeline.graphs.ir import Do, Stmt, code
 from pipeline.graphs.plan import GraphPlan
-from pipeline.graphs.text import backward, forward, guards
+from pipeline.graphs.text import backward, forward, guards, wrapper
 from pipeline.graphs.text.function import (
     TEXT,
+    Numbers,
     backward_values,
+    braced,
     forward_needs,
     forward_values,
-    has_backward,
+    found,
+    in_braces,
     number_results,
     returned,
-    tidied,
-    visible_names,
     wrapper_values,
 )
-from pipeline.graphs.text.split import (
-    Split,
-    at_a_block,
-    at_a_step,
-    remade_types,
-    returned_names,
-    split,
-    value_types,
-)
+from pipeline.graphs.text.split import Split, remade_types, returned_names, split, value_types
 from pipeline.releases.model import Release
 
 DECLARATIONS = "declarations"  # the piece for the header that all sources of the graph include
@@ -43,82 +37,85 @@ def large_pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
                 pieces[name] += text
             else:
                 pieces[f"{each.name}/{name}"] = text
-    return {name: tidied(text) for name, text in pieces.items()}
+    return pieces
 
 
 def _pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
-    text, name = TEXT.of(release), plan.name
-    given = forward_values(plan, name, release)
-    declared, pieces, calling = _forward(plan, given, release)
-    declarations = text["structs"].fill({**given, "opened": ""}) + declared
-    if has_backward(plan):
-        given = backward_values(plan, name)
-        declared, more, calling_backward = _backward(plan, given, release)
+    text, after = TEXT.of(release), wrapper.after_forward(plan)
+    numbers = number_results(plan, after)
+    given = forward_values(plan, numbers, release)
+    declared, pieces, calling = _forward(plan, numbers, given, release)
+    declarations = text["structs"].fill(given) + declared
+    if plan.has_backward:
+        declared, more, calling_backward = _backward(plan, release)
         declarations += declared
         pieces |= more
         calling += calling_backward
-    wrapper = wrapper_values(plan, name, release)
-    declarations += f"\n\n{wrapper['type']} {name}(\n    {wrapper['declared']});\n"
-    return {DECLARATIONS: declarations, **pieces, "wrapper": calling + text["wrapper"].fill({**wrapper, "closed": ""})}
+    filled = wrapper_values(plan, after, bool(numbers))
+    declarations += f"\n{filled['type']} {plan.name}(\n    {filled['declared']});\n"
+    return {DECLARATIONS: declarations, **pieces, "wrapper": calling + text["wrapper"].fill(filled)}
 
 
-def _forward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tuple[str, dict[str, str], str]:
+def _forward(
+    plan: GraphPlan, numbers: Numbers, given: dict[str, Filled], release: Release
+) -> tuple[str, dict[str, str], str]:
     """The declarations of the forward, its parts, and the function that calls them."""
-    text, names = TEXT.of(release), plan.functional.names
+    text, names, name = TEXT.of(release), plan.functional.names, plan.name
     inputs = {names[each.name]: guards.inner(each) for each in plan.functional.function.inputs}
-    used = {*returned_names(plan), *(name for name, _ in number_results(plan))}
-    body = split(forward.statements(plan), inputs, value_types(plan), {}, used, at_a_step)
+    used = {*returned_names(plan), *(number for number, _ in numbers)}
+    parts = split(forward.statements(plan), inputs, value_types(plan), {}, used)
+    heads = _heads(plan, "forward", len(parts.parts), release)
+    body: list[Stmt] = [
+        Do(code("const $_forward_inputs inputs_{$}", name, ", ".join(inputs))),
+        Do(code("$_forward_values values_", name)),
+        *(Do(code(f"{name}_forward_{i}(inputs_, needs, saved, values_)")) for i in range(1, len(heads) + 1)),
+        returned(plan, numbers, parts.named),
+    ]
     filled: dict[str, Filled] = {
         **given,
-        "inputs": [f"{type_} {name};" for name, type_ in inputs.items()],
-        "values": body.members,
-        "forwards": _declared(plan, "forward", body, release),
-        "given": ", ".join(inputs),
-        "calls": [f"{plan.name}_forward_{i}(inputs_, needs, saved, values_);" for i in range(1, len(body.parts) + 1)],
-        "returned": returned(plan, body.named),
+        "inputs": in_braces(f"{type_} {name};" for name, type_ in inputs.items()),
+        "values": in_braces(parts.members),
+        "forwards": [f"{head};" for head in heads],
+        "body": braced(body),
     }
-    pieces = _parts(plan, "forward", body, release)
-    return text["split_structs"].fill(filled), pieces, text["split_forward"].fill(filled)
+    return text["split_structs"].fill(filled), _parts("forward", heads, parts, release), text["forward"].fill(filled)
 
 
-def _backward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tuple[str, dict[str, str], str]:
+def _backward(plan: GraphPlan, release: Release) -> tuple[str, dict[str, str], str]:
     """The same of the backward."""
-    text, visible = TEXT.of(release), visible_names(plan)
-    statements, gradients = backward.after_declarations(plan), backward.gradients(plan)
-    body = split(statements, visible, remade_types(plan), gradients, (), at_a_block)
-    gradients_of_inputs = (
-        f"graph::sized(values_.grad_of_{place.name}, saved.length_{place.name})"
-        if place.type.endswith("]")
-        else f"values_.grad_of_{place.name}"
-        for place in plan.tensors
-    )
+    text, visible, name = TEXT.of(release), [each.name for each in plan.backward.kept], plan.name
+    gradients = backward.gradients(plan)
+    parts = split(backward.statements(plan), visible, remade_types(plan), gradients, ())
+    heads = _heads(plan, "backward", len(parts.parts), release)
+    body: list[Stmt] = [
+        Do(code("const $_backward_kept kept_{$}", name, ", ".join(visible))),
+        Do(code("$_backward_gradients values_", name)),
+        *(
+            Do(code(f"{name}_backward_{i}(grads, saved, kept_, needs, needed, values_)"))
+            for i in range(1, len(heads) + 1)
+        ),
+        found(plan, parts.named),
+    ]
     filled: dict[str, Filled] = {
-        **given,
-        "outputs": given["gradients"],
-        "kept": [f"const at::Tensor& {name};" for name in visible],
-        "gradients": body.members,
-        "backwards": _declared(plan, "backward", body, release),
-        "given": ", ".join(visible),
-        "calls": [
-            f"{plan.name}_backward_{i}(grads, saved, kept_, needs, needed, values_);"
-            for i in range(1, len(body.parts) + 1)
-        ],
-        "given_back": ", ".join(gradients_of_inputs),
+        **backward_values(plan, body),
+        "kept": in_braces(f"const at::Tensor& {name};" for name in visible),
+        "members": in_braces(parts.members),
+        "backwards": [f"{head};" for head in heads],
     }
-    pieces = _parts(plan, "backward", body, release)
-    return text["split_backward_structs"].fill(filled), pieces, text["split_backward"].fill(filled)
+    pieces = _parts("backward", heads, parts, release)
+    return text["split_backward_structs"].fill(filled), pieces, text["backward"].fill(filled)
 
 
-def _parts(plan: GraphPlan, kind: str, body: Split, release: Release) -> dict[str, str]:
+def _heads(plan: GraphPlan, kind: str, count: int, release: Release) -> list[str]:
+    """The parts of a body up to their statements."""
     section = TEXT.of(release)[f"part_of_{kind}"]
-    given = forward_needs(plan)
+    given = {"name": plan.name, "given_needs": forward_needs(plan)}
+    return [section.fill({**given, "number": i}).strip() for i in range(1, count + 1)]
+
+
+def _parts(kind: str, heads: list[str], body: Split, release: Release) -> dict[str, str]:
+    section = TEXT.of(release)["part_body"]
     return {
-        f"{kind} {i}": section.fill({"name": plan.name, "number": i, "statements": statements, "given_needs": given})
-        for i, statements in enumerate(body.parts, 1)
+        f"{kind} {i}": section.fill({"head": head, "body": braced(statements)})
+        for i, (head, statements) in enumerate(zip(heads, body.parts), 1)
     }
-
-
-def _declared(plan: GraphPlan, kind: str, body: Split, release: Release) -> list[str]:
-    """The declarations of a body's parts."""
-    parts = _parts(plan, kind, Split([[] for _ in body.parts], {}), release)
-    return [f"{part.partition(' {')[0].strip()};" for part in parts.values()]

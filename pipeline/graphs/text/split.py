@@ -6,25 +6,24 @@ a struct. So its statements are those of the whole body.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from pipeline.graphs.functional.program import names_in, values_of
+from pipeline.graphs.ir import Code, Do, Let, Stmt, Title, code, uses, variable
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import INITIAL
 from pipeline.graphs.text.forward import result_type
+from pipeline.graphs.text.statements import lines
 
 PART = 100_000  # characters of a part of a body
-_WORD = re.compile(r"(?<![\w.:])[^\W\d]\w*")
-_NO_CODE = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # strings and comments
 
 
 class Split(Struct, frozen=True):
-    """A body in parts, each a list of statements; the types of the values that cross parts."""
+    """A body in parts; the types of the values that cross parts."""
 
-    parts: list[list[str]]
+    parts: list[list[Stmt]]
     crossing: dict[str, str]
 
     @property
@@ -32,65 +31,60 @@ class Split(Struct, frozen=True):
         """The members of the struct for the values that cross parts."""
         return [f"{type_} {name}{INITIAL.get(type_, '')};" for name, type_ in self.crossing.items()]
 
-    def named(self, name: str) -> str:
+    def named(self, name: str) -> Code:
         """The expression for a value after the last part."""
-        return f"values_.{name}" if name in self.crossing else name
+        return _member("values_", name) if name in self.crossing else variable(name)
 
 
 def split(
-    statements: list[str],
+    statements: Iterable[Stmt],
     inputs: Iterable[str],
     types: Mapping[str, str],
     shared: Mapping[str, str],
     returned: Iterable[str],
-    starts: Callable[[str], bool],
 ) -> Split:
-    """Splits a body at lines that `starts` accepts.
+    """Splits a body: the forward before a step, the backward before any statement.
 
     `inputs`: the names of its arguments. `types`: the types of the values that statements declare. `shared`: those of
     variables that all parts may change. `returned`: the values that are used after the last part. A value that crosses
     parts may be freed by the last one.
     """
-    chunks = _chunks(statements, starts)
-    words = [set(_WORD.findall(_NO_CODE.sub("", "\n".join(chunk)))) for chunk in chunks]
-    first = {name: i for i, used in reversed(list(enumerate(words))) for name in used & types.keys()}
-    last = {name: i for i, used in enumerate(words) for name in used & types.keys()}
+    chunks = _chunks([*statements])
+    used = [uses(chunk).keys() for chunk in chunks]
+    first = {name: i for i, names in reversed(list(enumerate(used))) for name in names & types.keys()}
+    last = {name: i for i, names in enumerate(used) for name in names & types.keys()}
     last |= dict.fromkeys(set(returned) & first.keys(), len(chunks))
     crossing = {name: types[name] for name in types if name in first and last[name] > first[name]}
     parts, arguments = [], set(inputs)
-    for i, (chunk, used) in enumerate(zip(chunks, words)):
-        bound = [_bound(name, "inputs_", const=True) for name in sorted(used & arguments)]
-        bound += [_bound(name, "values_", const=False) for name in sorted(used & shared.keys())]
-        bound += [_bound(name, "values_", const=False) for name in sorted(used & crossing.keys()) if first[name] < i]
-        left = [f"values_.{name} = {name};" for name in crossing if first[name] == i]
+    for i, (chunk, names) in enumerate(zip(chunks, used)):
+        bound = [_bound(name, "inputs_", "const auto&") for name in sorted(names & arguments)]
+        bound += [_bound(name, "values_", "auto&") for name in sorted(names & shared.keys())]
+        earlier = (name for name in sorted(names & crossing.keys()) if first[name] < i)
+        bound += [_bound(name, "values_", "auto&") for name in earlier]
+        left = [Do(code("$ = $", _member("values_", name), variable(name))) for name in crossing if first[name] == i]
         parts.append([*bound, *chunk, *left])
     return Split(parts, {**crossing, **shared})
 
 
-def _bound(name: str, struct: str, *, const: bool) -> str:
-    return f"[[maybe_unused]] {'const ' if const else ''}auto& {name} = {struct}.{name};"
+def _member(struct: str, name: str) -> Code:
+    return code("$.$", struct, name)
 
 
-def _chunks(statements: list[str], starts: Callable[[str], bool]) -> list[list[str]]:
-    chunks: list[list[str]] = [[]]
+def _bound(name: str, struct: str, type_: str) -> Stmt:
+    return Let(f"[[maybe_unused]] {type_}", (name,), _member(struct, name))
+
+
+def _chunks(statements: Sequence[Stmt]) -> list[list[Stmt]]:
+    has_steps = any(isinstance(each, Title) for each in statements)
+    chunks: list[list[Stmt]] = [[]]
     size = 0
-    for line in statements:
-        if size > PART and starts(line):
+    for each in statements:
+        if size > PART and (isinstance(each, Title) or not has_steps):
             chunks.append([])
             size = 0
-        chunks[-1].append(line)
-        size += len(line) + 1
+        chunks[-1].append(each)
+        size += sum(len(line) + 1 for line in lines([each]))
     return chunks
-
-
-def at_a_step(line: str) -> bool:
-    """Whether a step of the forward starts: with its comment."""
-    return line.startswith("// ")
-
-
-def at_a_block(line: str) -> bool:
-    """Whether a statement of the backward starts, outside of any block."""
-    return not line.startswith((" ", "}"))
 
 
 def value_types(plan: GraphPlan) -> dict[str, str]:

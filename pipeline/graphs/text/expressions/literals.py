@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from pipeline.graphs.model import Constant
 
-Named = Callable[[str], str]  # the name of a value to the expression for it
 _NUMBER_TYPES = {
     "int": "int64_t",
     "float": "double",
@@ -42,11 +40,6 @@ _FORMATS = {
     "channels_last": "ChannelsLast",
     "channels_last_3d": "ChannelsLast3d",
 }
-
-
-def plain(name: str) -> str:
-    """The expression for a value that is a variable: its name."""
-    return name
 
 
 def floating(value: float) -> str:

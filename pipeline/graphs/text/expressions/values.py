@@ -6,109 +6,109 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.functional.program import Link, Number
+from pipeline.graphs.ir import Code, code, filled, separated, variable
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
+from pipeline.graphs.plan import OperatorPlan
 from pipeline.graphs.scalars import SCALARS
-from pipeline.graphs.text.expressions.literals import Named, constant, floating, plain, quoted, whole
+from pipeline.graphs.text.expressions.literals import constant, floating, quoted, whole
 from pipeline.graphs.traits import STRIDED
 
+Named = Callable[[str], Code]  # the name of a value to the expression for it
+NONE = code("::std::nullopt")
 
-def number(value: Value, named: Named = plain) -> str:
+
+def number(value: Value, named: Named = variable) -> Code:
     """A literal, or the expression for a number or tensor variable."""
+    return code("$", literal(value)) if isinstance(value, Bool | Int | Float | Str | Constant) else tensor(value, named)
+
+
+def literal(value: Bool | Int | Float | Str | Constant) -> str:
+    """A number, string or constant of the source."""
     if isinstance(value, Bool):
         return "true" if value.value else "false"
     if isinstance(value, Int):
         return whole(value.value)
     if isinstance(value, Float):
         return floating(value.value)
-    if isinstance(value, Str):
-        return quoted(value.value)
-    if isinstance(value, Constant):
-        return constant(value)
-    return tensor(value, named)
+    return quoted(value.value) if isinstance(value, Str) else constant(value)
 
 
-def tensor(value: Value, named: Named = plain) -> str:
+def tensor(value: Value, named: Named = variable) -> Code:
     """A tensor, a list of tensors, an item of a list, or a number for a tensor; None is an undefined tensor."""
     if isinstance(value, Ref):
         return named(value.name)
     if isinstance(value, Item):
-        return f"graph::item({named(value.name)}, {value.index})"
+        return code("graph::item($, $)", named(value.name), str(value.index))
     if isinstance(value, Many):
-        return f"std::vector<at::Tensor>{{{', '.join(tensor(v, named) for v in value.values)}}}"
+        return code("std::vector<at::Tensor>{$}", separated(tensor(v, named) for v in value.values))
     if isinstance(value, (Bool, Int, Float)):
-        return f"graph::operand({number(value)})"
-    return "at::Tensor()"
+        return code("graph::operand($)", literal(value))
+    return code("at::Tensor()")
 
 
-def argument(value: Value, passed: str, named: Named = plain) -> str:
+def argument(value: Value, passed: str, named: Named = variable) -> Code:
     """A value as an argument of the C++ type `passed`."""
     type_ = passed.removeprefix("const ").removesuffix(" &").strip()
     if type_.startswith("::std::optional<"):
         inner = type_.removeprefix("::std::optional<").removesuffix(">")
         if isinstance(value, Nothing):
-            return "::std::nullopt"
+            return NONE
         if inner == "at::Tensor":
-            return f"graph::maybe({tensor(value, named)})"
+            return code("graph::maybe($)", tensor(value, named))
         return _optional(value, type_, inner, named)
     if type_ in _OPTIONAL_LISTS:
-        return (
-            "::std::nullopt" if isinstance(value, Nothing) else _optional(value, type_, _OPTIONAL_LISTS[type_], named)
-        )
+        return NONE if isinstance(value, Nothing) else _optional(value, type_, _OPTIONAL_LISTS[type_], named)
     list_type = _LISTS.get(type_)
     if list_type is not None:
         return _list(value, list_type, named)
     return _ARGUMENTS.get(type_, number)(value, named)
 
 
-def _optional(value: Value, type_: str, inner: str, named: Named) -> str:
+def _optional(value: Value, type_: str, inner: str, named: Named) -> Code:
     """An argument of an optional type, for a value that is not None. An input may be optional itself."""
     if isinstance(value, (Ref, Item)):
-        text = f"graph::optional<{inner}>({number(value, named)})"
-        return text if type_.startswith("::std::optional<") else f"{type_}({text})"
-    return f"{type_}({argument(value, inner, named)})"
+        text = code("graph::optional<$>($)", inner, number(value, named))
+        return text if type_.startswith("::std::optional<") else code("$($)", type_, text)
+    return code("$($)", type_, argument(value, inner, named))
 
 
 _OPTIONAL_LISTS = {"at::OptionalIntArrayRef": "at::IntArrayRef", "at::OptionalSymIntArrayRef": "c10::SymIntArrayRef"}
 
 
-def _symint(value: Value, named: Named) -> str:
-    return f"c10::SymInt({number(value, named)})"
+def _symint(value: Value, named: Named) -> Code:
+    return code("c10::SymInt($)", number(value, named))
 
 
-def _integer(value: Value, named: Named) -> str:
+def _integer(value: Value, named: Named) -> Code:
     text = number(value, named)
-    return text if isinstance(value, Int) else f"int64_t({text})"
+    return text if isinstance(value, Int) else code("int64_t($)", text)
 
 
-def _real(value: Value, named: Named) -> str:
-    text = number(value, named)
-    return f"graph::as<double>({text})" if isinstance(value, (Ref, Item)) else f"double({text})"
+def _real(value: Value, named: Named) -> Code:
+    form = "graph::as<double>($)" if isinstance(value, (Ref, Item)) else "double($)"
+    return code(form, number(value, named))
 
 
-def _scalar(value: Value, named: Named) -> str:
-    return f"at::Scalar({number(value, named)})"
+def _scalar(value: Value, named: Named) -> Code:
+    return code("at::Scalar($)", number(value, named))
 
 
-def _any_tensor(value: Value, named: Named) -> str:
-    return tensor(value, named)
-
-
-def _optional_tensors(value: Value, named: Named) -> str:
+def _optional_tensors(value: Value, named: Named) -> Code:
     if not isinstance(value, Many):
-        return f"graph::maybe_list({tensor(value, named)})"
-    items = ("::std::nullopt" if isinstance(v, Nothing) else tensor(v, named) for v in value.values)
-    return f"graph::indices({{{', '.join(items)}}})"
+        return code("graph::maybe_list($)", tensor(value, named))
+    items = (NONE if isinstance(v, Nothing) else tensor(v, named) for v in value.values)
+    return code("graph::indices({$})", separated(items))
 
 
-def _flags(value: Value, named: Named) -> str:
+def _flags(value: Value, named: Named) -> Code:
     assert isinstance(value, Many)
-    return f"::std::array<bool,{len(value.values)}>{{{', '.join(number(v, named) for v in value.values)}}}"
+    return code("::std::array<bool,$>{$}", str(len(value.values)), separated(number(v, named) for v in value.values))
 
 
-_ARGUMENTS: dict[str, Callable[[Value, Named], str]] = {
-    "at::Tensor": _any_tensor,
-    "at::TensorList": _any_tensor,
-    "at::ITensorListRef": _any_tensor,
+_ARGUMENTS: dict[str, Callable[[Value, Named], Code]] = {
+    "at::Tensor": tensor,
+    "at::TensorList": tensor,
+    "at::ITensorListRef": tensor,
     "at::Scalar": _scalar,
     "int64_t": _integer,
     "c10::SymInt": _symint,
@@ -117,7 +117,7 @@ _ARGUMENTS: dict[str, Callable[[Value, Named], str]] = {
     **{f"::std::array<bool,{n}>": _flags for n in range(1, 9)},
 }
 # Lists of numbers: the conversion of a list variable, and the type and expression of an item.
-_LISTS: dict[str, tuple[str, str, Callable[[Value, Named], str]]] = {
+_LISTS: dict[str, tuple[str, str, Callable[[Value, Named], Code]]] = {
     "at::IntArrayRef": ("at::IntArrayRef", "int64_t", number),
     "c10::SymIntArrayRef": ("c10::fromIntArrayRefSlow", "c10::SymInt", _symint),
     "at::ArrayRef<double>": ("at::ArrayRef<double>", "double", _real),
@@ -125,66 +125,82 @@ _LISTS: dict[str, tuple[str, str, Callable[[Value, Named], str]]] = {
 }
 
 
-def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], str]], named: Named) -> str:
+def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], Code]], named: Named) -> Code:
     constructor, item, text = list_type
-    if isinstance(value, Many):
-        items = ", ".join(text(v, named) for v in value.values)
-        kind = f"at::ArrayRef<{item}>"
-        return f"{kind}(std::vector<{item}>{{{items}}})" if value.values else f"{kind}()"
-    if isinstance(value, Int):  # one number for all
-        return f"at::ArrayRef<{item}>(std::vector<{item}>{{{text(value, named)}}})"
-    return f"{constructor}({named(value.name)})" if isinstance(value, Ref) else number(value, named)
+    if isinstance(value, Ref):
+        return code("$($)", constructor, named(value.name))
+    if not isinstance(value, (Many, Int)):
+        return number(value, named)
+    values = value.values if isinstance(value, Many) else (value,)  # one number for all
+    if not values:
+        return code("at::ArrayRef<$>()", item)
+    return code("at::ArrayRef<$>(std::vector<$>{$})", item, item, separated(text(v, named) for v in values))
 
 
-def call(signature: Signature, arguments: Mapping[str, Value], named: Named = plain) -> str:
-    """A call of an operator by its struct in `at::_ops`, without C++ overload resolution."""
+def call(
+    signature: Signature, arguments: Mapping[str, Value], named: Named = variable, function: str | None = None
+) -> Code:
+    """A call of an operator by its struct in `at::_ops`, without C++ overload resolution. `function`: of `graph.h`, to
+    call in its place."""
     values = [arguments.get(p.name, Nothing()) for p in signature.parameters]
     if signature.operator in STRIDED and all(isinstance(value, Ref) for value in values):
-        return f"graph::strided({', '.join(number(value, named) for value in values)})"
-    passed = [argument(value, p.type, named) for value, p in zip(values, signature.parameters)]
-    return f"at::_ops::{signature.struct}::call({', '.join(passed)})"
+        return code("graph::strided($)", separated(number(value, named) for value in values))
+    passed = separated(argument(value, p.type, named) for value, p in zip(values, signature.parameters))
+    return code("$($)", f"graph::{function}" if function else f"at::_ops::{signature.struct}::call", passed)
 
 
 def linked(
-    base: str, chain: Sequence[Link], signatures: Mapping[str, Signature], named: Named, *, modes: bool = False
-) -> str:
+    base: Code, chain: Sequence[Link], operators: Mapping[str, OperatorPlan], named: Named, *, modes: bool = False
+) -> Code:
     """The expression for the view that a chain makes of `base`. `modes`: whether no_grad links run under no_grad."""
     for link in chain:
         if link.item is not None:
-            base = f"graph::item({base}, {link.item})"
+            base = code("graph::item($, $)", base, str(link.item))
             continue
         if link.is_itself:
             continue
-        arguments = link.all_arguments(Ref("\0"))
-
-        def with_base(name: str, viewed: str = base) -> str:
-            return viewed if name == "\0" else named(name)
-
-        base = call(signatures[link.identity], arguments, with_base)
-        base = f"graph::item({base}, {link.operand})" if link.listed else base
+        base = call(operators[link.identity].called, link.all_arguments(GIVEN), with_given(base, named))
+        base = code("graph::item($, $)", base, str(link.operand)) if link.listed else base
         if modes and not link.grad and not link.cut:
-            base = f"graph::without_grad([&] {{ return {base}; }})"
+            base = without_grad(base)
     return base
+
+
+GIVEN = Ref("\0")  # an argument that is an expression
+
+
+def with_given(given: Code, named: Named = variable) -> Named:
+    """The expressions for values, with that for GIVEN."""
+    return lambda name: given if name == GIVEN.name else named(name)
+
+
+def without_grad(text: Code) -> Code:
+    """A call that autograd does not record."""
+    return code("graph::without_grad([&] { return $; })", text)
+
+
+def lambda_of(body: Code) -> Code:
+    """The C++ lambda that returns the expression `body` of its parameter `base`."""
+    return code("[&](const at::Tensor& base) { return $; }", body)
 
 
 _FROM_SCALAR = {"int": ".toLong()", "float": ".toDouble()", "bool": ".toBool()"}
 
 
-def computed(step: Number, named: Named = plain) -> str:
+def computed(step: Number, named: Named = variable) -> Code:
     """The expression for the number that a step computes."""
-    name = step.op.partition("::")[2]
-    values = {}
+    values: dict[str, Code | str] = {"to": _FROM_SCALAR.get(step.result.type, "")}
     for argument, value in step.arguments.items():
         if isinstance(value, Many) and argument == "list":
             values[argument] = tensor(value, named)
         elif isinstance(value, Many) and argument == "lists":
-            values[argument] = ", ".join(_ints(v, named) for v in value.values)
+            values[argument] = separated(_ints(v, named) for v in value.values)
         else:
-            values[argument] = _ints(value, named) if isinstance(value, Many) else number(value, named)
-    return SCALARS[name].cpp.format(to=_FROM_SCALAR.get(step.result.type, ""), **values)
+            values[argument] = _ints(value, named)
+    return filled(SCALARS[step.op.partition("::")[2]].cpp, values)
 
 
-def _ints(value: object, named: Named) -> str:
+def _ints(value: Value, named: Named) -> Code:
     if isinstance(value, Many):
-        return f"std::vector<int64_t>{{{', '.join(number(v, named) for v in value.values)}}}"
-    return number(value, named)  # type: ignore[arg-type]
+        return code("std::vector<int64_t>{$}", separated(number(v, named) for v in value.values))
+    return number(value, named)
