@@ -29,7 +29,7 @@ a store are all of the same code: the program opens another store when its code 
 that. A dirty row is verified when it is next requested, possibly many revisions later.
 
 **Damage**: a store that does not return what was written to it raises `StoreDamaged`, at any time. The request starts
-over on an empty store. There is no partial trust.
+over on an empty store. There is no partial trust: `Database.check` says at the end whether all has to be requested again.
 
 **Failures**: any other error that a query raises is a bug, unless the query raises it on purpose. If the store has
 results, the request is repeated on an empty one. If it fails there, too, that error is raised, and the store stays. If
@@ -38,7 +38,7 @@ What only looks for dirty rows raises nothing: who requests a row gets its error
 
 Read `query` (what a query and a table are), `memo` (what is remembered), `table` (items in chunks), `engine` (reading,
 verifying, running), `invalidation`, `database` (revisions, diagnostics), `store` (what the engine needs of a disk;
-`pipeline.store` implements it, and collects garbage), `explain` (what changed, and why).
+`pipeline.store` implements it), `explain` (what changed, and why).
 
 Invariants: no clean row depends on a dirty one. A dirty row's readers are dirty, up to tables; no table is dirty after
 `begin`. Nothing is remembered under what it was not computed from.

@@ -172,6 +172,7 @@ class SqliteStore:
         self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
+        self._run("PRAGMA wal_autocheckpoint = 0")  # values in the log leave the file as it was opened
         self._run(f"PRAGMA cache_size = -{_CACHE}")
         if not is_checkpointed(self.path):  # a process was killed
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")

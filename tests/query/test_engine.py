@@ -266,6 +266,20 @@ def test_a_flush_in_mid_round_changes_nothing(toy: Toy, monkeypatch: pytest.Monk
     assert toy.run((total, "x"), (page, "x"), (words, "x"))[1] == []
 
 
+def test_a_round_with_many_values_is_kept(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than SQLite keeps in its log by itself, in a store that exists."""
+    monkeypatch.setattr("pipeline.store.sqlite._HELD", 100_000)
+    toy.run((total, "x"))
+    store = toy.path.stat().st_ino
+    toy.inputs["x"] = b"".join(b"w%d: %s\n" % (n, b"%d" % n * 2_000) for n in range(1_000))
+    db = toy.begin()
+    total(db, "x")
+    assert db.commit()
+    db.close()
+    assert toy.path.stat().st_ino == store
+    assert toy.run((total, "x"))[1] == []
+
+
 def test_values_of_a_process_that_commits_nothing_change_no_row(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are in the file, and no memo has them."""
     monkeypatch.setattr("pipeline.store.sqlite._HELD", 1)

@@ -32,7 +32,7 @@ def collect_cache(cache: str, code: bytes, grace: float) -> Iterator[tuple[str, 
         folder = os.path.join(cache, name)
         stores = _stores(folder)
         if problem := _problem(cache, name):
-            if stores:
+            if stores_in(folder):
                 yield name, problem
             continue
         _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)

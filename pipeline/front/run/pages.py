@@ -22,7 +22,6 @@ from pipeline.front.run.paths import VERIFIED, paths_of_pages
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Stat, read_file, remove_abandoned, stat_of
-from pipeline.io.spill import Spill
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.query.query import Parts
 
@@ -83,7 +82,7 @@ class PageBuild(Build):
 
     def __init__(self, config: Config, against: str = "") -> None:
         super().__init__(config, paths_of_pages(config, against), PageInputs(config), mode=WRITES)
-        self._rendered = Spill(self.paths.cache)  # what `update` rendered, so that `write` need not do so again
+        self._rendered: dict[str, bytes] = {}  # what `update` rendered, so that `write` need not do so again
 
     def compare(self, other: Other) -> None:
         """Has the next snapshot compare with another set."""
@@ -92,10 +91,6 @@ class PageBuild(Build):
     def tell_verdicts(self, verdicts: dict[str, str]) -> None:
         """Has the next snapshot contain what is known of each Node's formulas."""
         self.inputs.verdicts = verdicts
-
-    def close(self) -> None:
-        self._rendered.close()
-        super().close()
 
     def file_names(self) -> Sequence[str]:
         """The names of the pages and of the files that they load."""
@@ -134,7 +129,7 @@ class PageBuild(Build):
         for count, (name, file) in enumerate(named.items()):
             progress.show(f"page {count} of {len(named)}")
             if not self.db.is_valid(*file):
-                self._rendered.keep(name, bytes_of(self.db, file))
+                self._rendered[name] = bytes_of(self.db, file)
         progress.clear()
 
     def write(self) -> tuple[int, int]:
@@ -159,10 +154,9 @@ class PageBuild(Build):
         for path, (name, file) in pages.items():
             digest = self.db.digest(*file)
             if not self.outputs.has_digest(path, digest):
-                data = self._rendered.take(name)
+                data = self._rendered.pop(name, None)
                 self.outputs.write({path: Parts([bytes_of(self.db, file) if data is None else data])}, _IS_PAGE)
                 written += 1
-        self._rendered.close()
         return written, self._remove(set(map(self.outputs.place, pages)))
 
     def _remove(self, current: Set[str]) -> int:
