@@ -158,6 +158,9 @@ def test_a_tangent_in_the_memory_of_an_inputs_is_found() -> None:
     assert (finding["check"], finding["name"], finding["computed"]) == ("shared memory", "result", "self")
     assert found(verdict(Kept(copy, copied=True), None, point)) == []
     assert found(verdict(Kept(view), None, point)) == []
+    generated = Kept(copy)
+    generated.name = "ViewBackward0_copy"
+    assert found(verdict(generated, None, point)) == []
     frac = Kept(torchs("aten::frac").function)
     result = verdict(frac, TorchFormulas(RELU | {"operator": "aten::frac"}, frac.function), point)
     assert (found(result), [each["check"] for each in result["shared"]]) == ([], ["shared memory"])
