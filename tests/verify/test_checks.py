@@ -6,7 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,6 +158,9 @@ def test_a_tangent_in_the_memory_of_an_inputs_is_found() -> None:
     assert (finding["check"], finding["name"], finding["computed"]) == ("shared memory", "result", "self")
     assert found(verdict(Kept(copy, copied=True), None, point)) == []
     assert found(verdict(Kept(view), None, point)) == []
+    generated = Kept(copy)
+    generated.name = "ViewBackward0_copy"
+    assert found(verdict(generated, None, point)) == []
     frac = Kept(torchs("aten::frac").function)
     result = verdict(frac, TorchFormulas(RELU | {"operator": "aten::frac"}, frac.function), point)
     assert (found(result), [each["check"] for each in result["shared"]]) == ([], ["shared memory"])
@@ -446,19 +449,23 @@ def test_a_second_derivative_that_raises_an_error_is_one() -> None:
 
 def test_a_gradient_of_memory_that_was_not_written_to_is_an_error_unless_torchs_own_is_one() -> None:
     class Unwritten(Sine):
-        count = 0
+        def __init__(self, steps: Iterable[int] = ()) -> None:
+            super().__init__()
+            self.contents = itertools.chain(steps, itertools.count())  # in place of memory that the C library fills
 
         def gradients(
             self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
         ) -> Gradients:
-            self.count += 1  # in place of memory that the C library fills
-            return [torch.full_like(args[0], self.count)]
+            return [torch.full_like(args[0], next(self.contents))]
 
     own = torchs("aten::sin")
     assert found(verdict(Unwritten(), own, numbers(0.5))) == ["memory"]
     own.gradients = Unwritten().gradients  # type: ignore[method-assign]
     result = verdict(Unwritten(), own, numbers(0.5))
     assert (found(result), result["done"].get("gradient")) == ([], None)
+    by_chance = Unwritten(steps=(0, 0, 0, 1, 2))  # the first times it reads the same
+    own.gradients = by_chance.gradients  # type: ignore[method-assign]
+    assert found(verdict(Unwritten(), own, numbers(0.5))) == []
 
 
 def test_a_small_error_of_a_constant_is_found() -> None:

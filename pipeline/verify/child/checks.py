@@ -301,8 +301,9 @@ def tangents(point: Point) -> Iterator[Finding]:
 
 def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: Tangents) -> Iterator[Finding]:
     """The tangents in the memory of an input's, where the output is not in that of an input: who writes to the output
-    changes the input's tangent. An in-place function's is meant to be; torch copies one with other strides."""
-    if point.formulas.overwrites:
+    changes the input's tangent. An in-place function's is meant to be; torch copies one with other strides. The
+    generator gives a copy of a view the view's formula, which may be in that memory."""
+    if point.formulas.overwrites or point.formulas.name.endswith("_copy"):
         return
     inputs, moves = set(map(_memory, tensors(point.after))), {_memory(each): i for i, each in enumerate(given)}
     for name, members in computed.items():
