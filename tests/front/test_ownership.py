@@ -8,15 +8,13 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import forked
 import pytest
-from copies import TICK, copy_of
-from manifests import manifest_in
+from copies import copy_of
 from msgspec.structs import replace
 from project import (
     KERNEL_FILES,
@@ -26,9 +24,7 @@ from project import (
     Project,
     Run,
     assert_clean,
-    elsewhere,
     files_in,
-    finish,
     is_plain,
 )
 
@@ -449,19 +445,6 @@ def test_generated_files_do_not_go_over_templates_by_way_of_a_link(project: Proj
     assert files_in(project.specs / "templates") == before
 
 
-@pytest.mark.parametrize("name", ["derivatives.yaml", "templates/Functions.h", "RELEASE"])
-@pytest.mark.parametrize("done", [False, True])
-def test_a_stamp_does_not_go_over_an_input(built: Project, name: str, done: bool) -> None:
-    path = built.specs / name
-    before = path.read_bytes()
-    if not done:
-        built.set_formula("sin", "self", "grad * 2 * self.cos().conj()")
-        before = path.read_bytes()
-    run = built.run(stamp=path)
-    assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
-    assert path.read_bytes() == before
-
-
 @pytest.mark.parametrize("place", ["manifest", "generated", "store"])
 def test_a_stamp_does_not_go_over_what_gradmill_makes(built: Project, place: str) -> None:
     path = {
@@ -480,22 +463,6 @@ def _two_sets_of_one_name(folder: Path, specs: Path) -> None:
         shutil.copytree(specs, folder / name / "set")
     path = folder / "two" / "set" / "derivatives.yaml"
     path.write_text(path.read_text().replace("self: grad * result.conj()\n", "self: result.conj() * grad\n", 1))
-
-
-@pytest.mark.parametrize("absolute", [False, True])
-def test_two_sets_of_one_name_do_not_share_their_output(tmp_path: Path, small_specs: Path, absolute: bool) -> None:
-    _two_sets_of_one_name(tmp_path, small_specs)
-    one, two = (f"{tmp_path / name / 'set' if absolute else name + '/set'}" for name in ("one", "two"))
-    gradmill = ["-m", "pipeline"]
-    assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).status == 0
-    time.sleep(TICK)
-    before = files_in(tmp_path / "generated" / "set")
-    manifest = manifest_in(tmp_path / "cache" / "set")
-    run = finish(elsewhere(*gradmill, f"specs={two}", cwd=tmp_path))
-    assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
-    assert files_in(tmp_path / "generated" / "set") == before
-    assert manifest_in(tmp_path / "cache" / "set") == manifest
-    assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).ran == []
 
 
 def _gradmill_in(folder: Path, *words: object) -> Run:
