@@ -43,7 +43,7 @@ class Mode(Struct, frozen=True):
 
 
 class RunResult(Struct, frozen=True):
-    """The results of a complete run."""
+    """The results of a run that wrote everything."""
 
     files: dict[str, int]  # by the name of a task of files: how many it has
     units: int
@@ -78,7 +78,7 @@ class Build:
         self.layout = config.arrangement
         self._memory = memory
         self._load()
-        self.result: RunResult | None = None  # of the complete run that `commit` ended
+        self.result: RunResult | None = None  # of the run that `commit` ended, if it wrote everything
         self._lock = Lock(self.paths.lock)
         self._db: Database | None = None
         self.forgotten = Forgotten({})  # the tasks that `doit forget` named before this revision
@@ -276,7 +276,7 @@ class Build:
             self._complete_folder(outputs)
         self.record = self._record(outputs)
         if not whole or self.outputs.remaining:  # each run reports these
-            self.record, self.result = replace(self.record, complete=False), None
+            self.record = replace(self.record, complete=False)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
         self._saved = None if problem else stat_of(self.paths.record)
         if problem and self.mode.writes and ran and not reported:  # otherwise nothing is lost
@@ -305,7 +305,7 @@ class Build:
         self.outputs.record.complete(self.config.specs.owner, digests, remaining)
 
     def _result(self, problems: Problems | None) -> RunResult | None:
-        """The results of a complete run."""
+        """The results of a run that wrote everything."""
         if problems is None:
             return None
         return RunResult(dict(self.counts_of_files()), self.count_of_units(), problems.report)

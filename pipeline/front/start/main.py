@@ -150,7 +150,7 @@ def restart() -> None:
 def keep_answer(build: Build, words: list[str]) -> None:
     """Adds the answer to a plain command line to the record of its complete run. Other runs leave no answer."""
     result = build.result
-    if result is None:
+    if result is None or build.record is None or not build.record.complete:
         return
     # A new file in one of these folders may change the set: take their stats before the set is resolved again.
     graphs = [build.config.graphs.root] if build.config.graphs.root else []
