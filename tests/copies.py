@@ -12,7 +12,6 @@ from project import Project
 from pipeline.front.output.outputs import Written
 from pipeline.front.run import record
 from pipeline.front.run.build import Build
-from pipeline.front.run.claims import claim, owner_in
 from pipeline.front.settings.config import read_config
 from pipeline.io.files import Stat, stat_of
 from pipeline.query.memo import digest
@@ -31,21 +30,18 @@ def copy_of(built: Project, folder: Path) -> Project:
 
     depfile = project.rows.parent / "manifest.json.d"
     depfile.write_text(moved(depfile.read_text()))
-    owner = project.rows.parent / "set"
-    owner.write_bytes(claim(moved(owner_in(owner.read_bytes()))))
     (kept,) = project.rows.parent.glob("last-*")
     last = record.load(str(kept))
     assert last is not None
     kept.unlink()
     outputs = {moved(path): digest(Path(moved(path)).read_bytes()) for path in last.evidence.outputs}
     values = project.values
-    terms = replace(last.terms, spelling=tuple(map(moved, last.terms.spelling)))
     evidence = replace(
         last.evidence,
         stats={moved(path): stat_of(moved(path)) for path in last.evidence.stats},
         outputs={path: Written(_stat(path), result) for path, result in outputs.items()},
     )
-    record.save(Build(read_config(values)).paths.record, replace(last, terms=terms, evidence=evidence))
+    record.save(Build(read_config(values)).paths.record, replace(last, evidence=evidence))
     time.sleep(TICK)
     return project
 

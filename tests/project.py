@@ -258,8 +258,10 @@ class Project:
         }
 
     def tree(self) -> dict[str, tuple[int, int]]:
-        """Every file and folder that doit made: inode and time of change."""
+        """Every file and folder that doit made: inode and time of change. Without what a run with nothing to do
+        touches: the lock, and what SQLite has next to the store."""
         paths = [path for folder in (self.cache, self.generated) for path in (folder, *folder.rglob("*"))]
+        paths = [p for p in paths if p != self.rows.parent and not p.name.endswith(("lock", "-shm", "-wal"))]
         return {str(p): (p.stat().st_ino, p.stat().st_mtime_ns) for p in paths}
 
     def manifest(self, cache: Path | None = None) -> bytes:

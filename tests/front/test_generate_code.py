@@ -204,6 +204,8 @@ def test_files_of_another_build_of_the_tree_go_only_if_they_are_as_gradmill_wrot
     run = checkout.generate(*SUBSET, "--disable-autograd")
     assert f"{place}: this file was changed after gradmill generated it; it is no longer part" in run.stderr
     assert (place.read_text(), place.with_name("VariableType_0.cpp").exists()) == (notes, False)
+    compared = checkout.run("generate-code", *SUBSET, "--disable-autograd", "--compare")
+    assert "gradmill does not" not in compared.stderr
 
 
 def test_the_cache_can_be_lost_and_the_script_used_again(checkout: Checkout) -> None:

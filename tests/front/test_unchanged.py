@@ -11,13 +11,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from msgspec.structs import replace
 from project import RECORD, ROOT, Project, Run, in_cache
 
 from pipeline.families.table import TEMPLATES
+from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.run.answer import answer_to
 from pipeline.front.run.build import Build
-from pipeline.front.run.record import Answer, save
 from pipeline.front.settings.config import read_config
 from pipeline.front.start.main import keep_answer
 from pipeline.io.files import TICK
@@ -81,19 +80,21 @@ def test_an_error_leaves_no_answer(noted: Noted) -> None:
 
 
 def test_a_run_that_could_not_keep_all_leaves_no_answer(noted: Noted) -> None:
-    config = read_config(dict(word.split("=", 1) for word in noted.words))
-    record = Build(config).record
-    assert record is not None
-    made = record.made
-    assert made.complete
-    whole = replace(record, answer=Answer(b"", b"", b"", {}))
-    # a file was saved in the same moment, or the disk was full
-    for each, answers in ((replace(whole, made=replace(made, complete=False)), False), (whole, True)):
-        save(str(noted.record), each)
-        build = Build(config)
-        keep_answer(build, noted.words)
-        build.close()
-        assert (noted.answer() is not None) == answers
+    """As if a file was saved in the same moment, or the disk was full."""
+    (noted.project.generated / "Functions_1.cpp").mkdir()  # a file of an earlier layout, which cannot be deleted
+    record = FolderRecord(str(noted.project.generated))
+    record.expect({f"{record.folder}/Functions_1.cpp": b"d" * 16})
+    assert "Functions_1.cpp: there is a folder" in noted.run().stderr
+    assert noted.answer() is None
+    (noted.project.generated / "Functions_1.cpp").rmdir()
+    noted.run().clean()
+    assert noted.answer() is not None
+
+
+def test_another_command_line_with_nothing_to_do_keeps_the_answer(noted: Noted) -> None:
+    before = noted.record.read_bytes(), noted.answer()
+    noted.project.gradmill("--verbosity=1", generated="generated", cache="cache").clean()
+    assert (noted.record.read_bytes(), noted.answer()) == before
 
 
 def test_a_record_of_another_run_keeps_its_answer(noted: Noted) -> None:

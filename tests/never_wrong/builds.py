@@ -64,9 +64,6 @@ class Kept:
 
     def run(self) -> str:
         """Brings the build up to date; returns the report of errors."""
-        if not self._opened and self._build.nothing_changed:
-            self._opened = True  # what was true when it opened says nothing of the next edit
-            return ""
         done = self._driver.update(refresh=self._opened)
         self._opened = True
         self._driver.save()

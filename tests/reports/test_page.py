@@ -12,7 +12,6 @@ import pytest
 from project import ROOT, Project
 from site_of_pages import Page, Site
 
-from pipeline.front.run.claims import claim, owner_in
 from pipeline.front.run.pages import PageBuild
 from pipeline.front.settings.config import read_config
 from pipeline.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange
@@ -43,8 +42,6 @@ def edited(tmp_path: Path, written: Project) -> Project:
     shutil.copytree(written.folder, tmp_path, dirs_exist_ok=True)
     project = Project.at(tmp_path)
     folder = project.cache / "set"
-    owner = folder / "set"
-    owner.write_bytes(claim(owner_in(owner.read_bytes()).replace(str(written.folder), str(tmp_path))))
     for path in (folder / "page").glob("last-*"):
         path.unlink()
     return project
@@ -195,23 +192,6 @@ def test_operators_of_another_namespace_have_pages_too(edited: Project) -> None:
     assert "toy::cube" in site.page("toy.cube").text
     assert "toy-cube" in site.page("toy.cube").ids
     assert list(site.broken()) == []
-
-
-def test_pages_of_which_nothing_changed_need_no_database(edited: Project) -> None:
-    """The record of the last run answers, as it does for generated files."""
-
-    def current() -> bool:
-        values = edited.values
-        return PageBuild(read_config(values)).nothing_changed
-
-    make(edited)
-    assert current()
-    (edited.generated / "page" / "index.html").unlink()
-    assert not current()
-    make(edited)
-    assert current()
-    edited.set_formula("exp", "self", "grad * result.conj() * 2")
-    assert not current()
 
 
 # ---- what leads where

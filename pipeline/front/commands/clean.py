@@ -13,7 +13,6 @@ from pipeline.families.file import ANY
 from pipeline.front.commands.bases import OnTasks
 from pipeline.front.output.ownership import is_manifest, is_rule_for
 from pipeline.front.run.build import Build
-from pipeline.front.run.places import of_manifest
 from pipeline.io.files import remove_empty
 from pipeline.problems.plain import lines
 
@@ -75,7 +74,7 @@ def _paths(build: Build, name: str) -> list[str]:
 def _delete(build: Build, task: str, path: str, *, dryrun: bool) -> str:
     """Deletes a file; returns why it was not deleted, "" if it was."""
     by_head = is_rule_for(build.paths.manifest) if path.endswith(".d") else is_manifest
-    if problem := build.outputs.refusal(path, by_head, deletes=path not in of_manifest(build)):
+    if problem := build.outputs.refusal(path, by_head, deletes=path not in build.paths.of_manifest):
         return problem
     sys.stdout.write(lines([f"{task} - removing file '{path}'"]))
     try:

@@ -49,7 +49,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
             with_set(known_variables(), quiet=False)
         try:
             with without_traceback(), closing(self.open()) as self.build:
-                if self.of_set and not self.build.nothing_changed:
+                if self.of_set:
                     check_cache(self.build.config)
                 if self.build.config.fix and self.name != "check":
                     raise SpecError(NO_FIX, NO_FIX_HINT)
@@ -126,7 +126,7 @@ def _stage(query: Any) -> str:
 
 def keep(build: Build) -> None:
     """Commits the results of a read-only command, unless the cache has a complete run: `explain` compares with it."""
-    if build.record is None or not build.record.made.complete:
+    if build.record is None or not build.record.complete:
         build.commit()
 
 

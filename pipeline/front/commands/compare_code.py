@@ -51,7 +51,7 @@ def compare(build: Build, options: argparse.Namespace, root: str) -> int:
             theirs = _files_of_script(options, os.path.abspath(root), os.path.realpath(folder))
     except OSError as error:
         raise InvalidCommand(f"generate-code: --compare: {reason(error)}") from None
-    names = build.record.made.files if build.record is not None else ()
+    names = build.result.files if build.result is not None else ()
     ours = {os.path.abspath(build.path(name)) for name in names}
     problems = [problem for path in sorted(ours | theirs.keys()) if (problem := _difference(path, ours, theirs))]
     sys.stderr.write(lines(problems))

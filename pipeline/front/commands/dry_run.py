@@ -26,8 +26,6 @@ class DryRun(BuildCommand):
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         build = self.build
-        if build.nothing_changed:
-            return 0
         fail_for(build, problems := build.problems())
         check_build_files(build)
         lists = output_lists(build)

@@ -33,9 +33,6 @@ class Explain(BuildCommand):
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         as_json = self.build.config.format == "json"
-        if not arguments and self.build.nothing_changed:
-            sys.stdout.write("[]\n" if as_json else UP_TO_DATE)
-            return 0
         check(self.build, map(self.build.stages.root, (*self.build.stages.analysis, "shard")))
         results = _verified(self.build, _named(self.build, arguments)) if arguments else explainer(self.build).edits()
         sys.stdout.write(json_text(results).decode() if as_json else _text(results))

@@ -174,7 +174,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         failed = bool(self.tasks.failures() or self.runtime_errors)
         if self._files and ended and not failed:
             build = self.tasks.build
-            took = None if build.nothing_changed else time.perf_counter() - self._start
+            took = time.perf_counter() - self._start if self._changed or build.db.ran else None
             self.write(summary(self._files, build.config.generated, self._changed, took, build.outputs.removed))
         self._progress.clear()
         with _plainly():

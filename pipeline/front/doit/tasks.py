@@ -142,7 +142,7 @@ class Tasks:
     @property
     def _stops(self) -> bool:
         """Whether the specs have errors that stop a run before the units."""
-        return not self.build.nothing_changed and self.driver.stops
+        return self.driver.stops
 
     def ask(self, request: TaskRequest) -> None:
         """Sets the request of the command line; called before any task is created."""
@@ -153,8 +153,7 @@ class Tasks:
         """The tasks of the stages. SpecError if another set owns the folders, or for `fix=`."""
         if self.build.config.fix:
             raise SpecError(NO_FIX, NO_FIX_HINT)
-        if not self.build.nothing_changed:
-            check_claims(self.build.config)
+        check_claims(self.build.config)
         for name, (doc, *needed) in self.build.stages.analysis.items():
             check = partial(self._check_stage, name)
             yield self._task(name, doc, check, basename=name, task_dep=needed)
@@ -166,7 +165,7 @@ class Tasks:
 
     def _task(self, name: str, doc: str, check: Callable[[TaskAction], bool], /, **fields: Any) -> Task:
         """A task. `check` returns whether it is up to date, and leaves the rest of its work to the action."""
-        uptodate = [True] if self.build.nothing_changed else [IsCurrent(partial(self._check, name, check))]
+        uptodate = [IsCurrent(partial(self._check, name, check))]
         self._actions.append(action := TaskAction(name))
         return {"actions": [action], "uptodate": uptodate, "doc": doc, **fields}
 
@@ -311,10 +310,6 @@ class Tasks:
         warnings. `failed`: not all tasks succeeded."""
         self.report_failures()
         build = self.build
-        if build.served is not None:
-            self._stamp(selected)
-            print_report(build.served.report, build.config.format)
-            return
         complete = not failed and self.driver.is_complete()  # an interrupted run ends here too
         build.forgotten.clear(build.paths.notes, self._done, again=complete)
         if not failed:

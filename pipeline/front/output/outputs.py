@@ -39,7 +39,7 @@ class Outputs:
 
     `known`: the files of the last run, by path; the path of the folder may differ from run to run.
     `inputs`: returns the paths of the inputs, which are never overwritten or deleted.
-    `record`: the record of the folder, which alone decides what may be deleted there.
+    `record`: the record of the folder: what may be overwritten, and alone what may be deleted there.
     """
 
     def __init__(self, known: Mapping[str, Written], inputs: Callable[[], Iterable[str]], record: FolderRecord) -> None:
@@ -94,6 +94,7 @@ class Outputs:
         writes: one that changes later has another stat than the record of the run."""
         self._same = {place for place, written in self.known.items() if numbers_of(place) == written.stat}
         self._protected = None
+        self.record.read_again()
 
     def write(self, files: Mapping[str, Parts], by_head: HeadTest = nothing) -> None:
         """Writes generated files, by path. SpecError if a file that gradmill did not generate is at one's place: then
@@ -149,16 +150,8 @@ class Outputs:
         """Why a file may not be overwritten or deleted, "" if it may. `inputs`: the identities of the inputs, if the
         caller checks many files. The other parameters: as in `ownership.refusal`."""
         inputs = identities(self._inputs()) if inputs is None else inputs
-        return refusal(path, inputs, by_head, self._recorded(path, deletes=deletes), deletes=deletes)
-
-    def _recorded(self, path: str, *, deletes: bool) -> Set[bytes]:
-        """The digests of the files that gradmill wrote at a path."""
-        place = self.place(path)
-        known = {self.known[place].digest} if place in self.known else set()
-        if not deletes and (known or not os.path.lexists(path)):  # one is enough to overwrite it, without the record
-            return known
-        written = self.record.digests_of(place)
-        return written if deletes and self.record.has(place) else written | known
+        recorded = self.record.digests().get(self.place(path), frozenset())
+        return refusal(path, inputs, by_head, recorded, deletes=deletes)
 
     def remove(self, paths: Iterable[str]) -> dict[str, str]:
         """Deletes recorded files that are no longer part of the output, unless they were edited; returns the others,
@@ -178,5 +171,5 @@ class Outputs:
                     kept = error.strerror or str(error)
             if kept:
                 kept_for[path] = kept
-                self.remaining[path] = self.record.digests_of(path)
+                self.remaining[path] = self.record.digests()[path]
         return kept_for

@@ -7,7 +7,6 @@ place, or if its head names the source that the generated file has. It is delete
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Set
 
@@ -26,6 +25,8 @@ _MARK = regex(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines
 _HEAD = 4096
 _STAMP = b"gradmill stamp\n"
 OUTPUTS = "# gradmill: the generated files\n"  # the first line of what `outputs=` names
+_TARGET = regex(rb"(?:(?:[^\s\\]|\\.)*/)?((?:[^\s/:\\]|\\.)+)[: ]")  # of a rule, the first one
+_ESCAPE = regex(rb"\\(.)")
 _LIST = regex(rb"set\(\n?\w+\n")
 _MANIFEST = regex(rb'\{"format":"(?:manifest|units)/\d+",')
 
@@ -123,8 +124,12 @@ OF_VARIABLES: dict[str, HeadTest] = {  # tests for the files that some variables
 }
 
 
-def is_rule_for(target: str) -> HeadTest:
-    """A test for depfiles of `target`, with any path to its folder, and of others after it."""
-    name = os.fsencode(os.path.basename(target)).replace(b" ", b"\\ ")
-    rule = regex(rb"(.*/)?" + re.escape(name) + rb"[: ]")
-    return lambda head: rule.match(head) is not None
+def is_rule_for(*targets: str) -> HeadTest:
+    """A test for depfiles whose first target is one of these, with any path to its folder."""
+    names = {os.fsencode(os.path.basename(target)) for target in targets}
+
+    def test(head: bytes) -> bool:
+        match = _TARGET.match(head)
+        return match is not None and _ESCAPE.sub(rb"\1", match[1].replace(b"$$", b"$")) in names
+
+    return test

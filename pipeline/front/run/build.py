@@ -22,7 +22,7 @@ from pipeline.front.run.notes import Forgotten, read_notes
 from pipeline.front.run.own_code import CodeChanged
 from pipeline.front.run.paths import Paths, paths_of
 from pipeline.front.run.problems import Problems, all_problems
-from pipeline.front.run.record import Answer, Evidence, Made, Record
+from pipeline.front.run.record import NO_ANSWER, Answer, Evidence, Record
 from pipeline.front.run.roots import Root, Stages, find_query
 from pipeline.front.settings.config import Config
 from pipeline.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, stat_of
@@ -41,6 +41,14 @@ class Mode(Struct, frozen=True):
 
     writes: bool = False  # whether it writes to the cache: if so, it takes the lock
     budget: int = 0  # the memory budget of values, in bytes, of a build that stays in memory; 0: enough for one run
+
+
+class RunResult(Struct, frozen=True):
+    """The results of a run that wrote everything."""
+
+    files: dict[str, int]  # by the name of a task of files: how many it has
+    units: int
+    report: str  # of the warnings
 
 
 READS, WRITES = Mode(), Mode(writes=True)
@@ -68,10 +76,9 @@ class Build:
         self.stages = Stages(config)
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
-        self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
         self._memory = memory
         self._load()
-        self.served = self._find_served()  # what the last run made, if there is nothing to do
+        self.result: RunResult | None = None  # of the run that `commit` ended, if it wrote everything
         self._lock = Lock(self.paths.lock)
         self._db: Database | None = None
         self.forgotten = Forgotten({})  # the tasks that `doit forget` named before this revision
@@ -82,20 +89,9 @@ class Build:
         self._saved = stat_of(self.paths.record)
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
-        self.outputs = Outputs(known, self.inputs.spec_paths, FolderRecord(self.paths.generated, self.paths.written))
-
-    def _find_served(self) -> Made | None:
-        """What the last run made, if its record shows that nothing has changed since. A build that stays in memory asks
-        its rows."""
-        if self.record is None or self.mode.budget or self._memory is not None:
-            return None
-        is_served = self.record.serves(self._terms, self.inputs.spec_paths(), strict=self.config.strict)
-        return self.record.made if is_served else None
-
-    @property
-    def nothing_changed(self) -> bool:
-        """Whether there is nothing to do, as the record showed when the build began."""
-        return self.served is not None
+        others = (self.config.stamp, *(path for _, path in self.config.build_files), *self.paths.of_manifest)
+        record_of_folder = FolderRecord(self.paths.generated, self.paths.written, filter(None, others))
+        self.outputs = Outputs(known, self.inputs.spec_paths, record_of_folder)
 
     # ---- the database
 
@@ -178,7 +174,7 @@ class Build:
 
     def refresh(self) -> None:
         """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        db, self.served = self.db, None
+        db = self.db
         self._written = self._places = None
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
@@ -202,16 +198,12 @@ class Build:
     def file_names(self) -> Sequence[str]:
         """The names of the generated files; one for all those that each operator has, with `{operator}`
         in it."""
-        if self.served is not None:
-            return list(self.served.files)
         from pipeline.stages.arrangement import files
 
         return self.db.names(files, *self.layout)
 
     def counts_of_files(self) -> Mapping[str, int]:
         """How many files there are of each name in `file_names`."""
-        if self.served is not None:
-            return self.served.files
         return {entry: len(self.members(entry)) for entry in self.file_names()}
 
     def written_files(self) -> Mapping[str, Home]:
@@ -248,8 +240,6 @@ class Build:
 
     def count_of_units(self) -> int:
         """The number of units."""
-        if self.served is not None:
-            return self.served.units
         from pipeline.stages.units import unit_titles
 
         return unit_titles(self.db).count
@@ -281,19 +271,21 @@ class Build:
             return
         # Before the commit: if another process committed first, the database answers no more.
         complete = problems is not None
-        made, targets = self._made(problems), self.targets() if complete else []
+        result, targets = self._result(problems), self.targets() if complete else []
+        outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
+        last, self.result = self.record, result
+        if complete and not self.db.ran and last is not None and last == self._record(outputs, last):
+            return  # it may answer another command line
         reported = failed and bool(self.db.problem)
         if not self.db.problem:
             claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
         ran, kept = bool(self.db.ran), self.db.commit()
-        outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
         whole = complete and kept and outputs.keys() >= set(targets)
-        made = replace(made, complete=whole and not self.outputs.remaining)  # each run reports these
         if complete:
             self._complete_folder(outputs)
-        kept_files = (self.store, self.paths.notes, self.outputs.record.path)
-        stats = self.inputs.evidence() | {path: stat_of(path) for path in kept_files}
-        self.record = Record(self._terms, Evidence(stats, outputs), made)
+        self.record = self._record(outputs)
+        if not whole or self.outputs.remaining:  # each run reports these
+            self.record = replace(self.record, complete=False)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
         self._saved = None if problem else stat_of(self.paths.record)
         if problem and self.mode.writes and ran and not reported:  # otherwise nothing is lost
@@ -305,20 +297,27 @@ class Build:
             self.record = replace(self.record, answer=answer)
             record.add_answer(self.paths.record, answer)
 
+    def _record(self, outputs: Mapping[str, Written], last: Record | None = None) -> Record:
+        """The record of a complete run, with the answer of the last one."""
+        kept_files = (self.store, self.paths.notes, self.outputs.record.path)
+        stats = self.inputs.evidence() | {path: stat_of(path) for path in kept_files}
+        return Record(
+            Evidence(stats, dict(outputs)), complete=True, answer=last.answer if last is not None else NO_ANSWER
+        )
+
     def _complete_folder(self, outputs: Mapping[str, Written]) -> None:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
         digests, remaining = {path: written.digest for path, written in outputs.items()}, self.outputs.remaining
         if self.paths.written:  # other builds wrote to the tree, too
             others = self.outputs.record.digests().items()
-            there = {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
-            remaining = remaining | there
+            remaining = {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
         self.outputs.record.complete(self.config.specs.owner, digests, remaining)
 
-    def _made(self, problems: Problems | None) -> Made:
-        """The results to record; nothing of a run that is not complete."""
+    def _result(self, problems: Problems | None) -> RunResult | None:
+        """The results of a run that wrote everything."""
         if problems is None:
-            return Made()
-        return Made(dict(self.counts_of_files()), self.count_of_units(), problems.report, bool(problems.all))
+            return None
+        return RunResult(dict(self.counts_of_files()), self.count_of_units(), problems.report)
 
     def drop(self) -> None:
         """Closes the build, and removes empty folders of the cache, for callers that may have committed nothing."""

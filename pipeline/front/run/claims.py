@@ -1,8 +1,9 @@
 """Which spec set owns a folder: keeps two sets apart that have the same name, or the same folder of generated files.
 
 The file `set` in a set's folder of the cache names its owner, and so does the record of a folder of generated files.
-Another set is refused as long as the owner exists. In a folder of the cache that nothing shows to be gradmill's, files
-with the names of its own are those of others: they are refused as well.
+Both name it by a path from their folder, which a copy of a whole project has as well. Another set is refused as long as
+the owner exists. In a folder of the cache without an owner, a store and a manifest, files with the names of gradmill's
+own are those of others: they are refused as well.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ import os
 
 import msgspec
 
-from pipeline.front.output.folder_record import FolderRecord, is_record
-from pipeline.front.output.ownership import is_manifest, is_rule_for, refusal, refused
-from pipeline.front.run import record
-from pipeline.front.run.answer import OWNER, RECORD
+from pipeline.front.output.folder_record import FolderRecord, owner_at, owner_from
+from pipeline.front.output.ownership import is_manifest, refusal, refused
+from pipeline.front.run.answer import OWNER
 from pipeline.front.run.notes import read_notes
 from pipeline.front.run.paths import PAGES, own_files
 from pipeline.front.settings.config import Config
@@ -52,28 +52,23 @@ def claim_cache(config: Config) -> None:
     owner, known = config.specs.owner, owner_of(config.folder)
     if known != owner and not _is_other(config, known):
         try:
-            replace_file(os.path.join(config.folder, OWNER), claim(owner))
+            replace_file(os.path.join(config.folder, OWNER), claim(owner, config.folder))
         except OSError:
             return  # a cache that cannot be written has no owner
 
 
 def owner_of(folder: str) -> str:
-    """The owner of a set's folder in the cache, as `SpecSet.owner` has it; "" if it is not known."""
-    return owner_in(read_file(os.path.join(folder, OWNER)) or b"")
-
-
-def claim(owner: str) -> bytes:
-    """The bytes of the file that names an owner: with a checksum, so that damage never names another one."""
-    return with_checksum(msgspec.json.encode(owner)) + b"\n"
-
-
-def owner_in(data: bytes) -> str:
-    """The owner in the bytes of this file, "" if they are damaged."""
+    """The owner of a set's folder in the cache, as `SpecSet.owner` has it; "" if it is not known or damaged."""
+    data = read_file(os.path.join(folder, OWNER)) or b""
     try:
-        owner = decode_json(checked(data.removesuffix(b"\n")) or b"", str)
+        return owner_at(decode_json(checked(data.removesuffix(b"\n")) or b"", str), os.path.realpath(folder))
     except ValueError:
         return ""
-    return "" if "\0" in owner else owner
+
+
+def claim(owner: str, folder: str) -> bytes:
+    """The bytes of the file in `folder` that names an owner: with a checksum, so that damage names no other one."""
+    return with_checksum(msgspec.json.encode(owner_from(owner, os.path.realpath(folder)))) + b"\n"
 
 
 # ---- other sets
@@ -107,31 +102,20 @@ def _resolved(owner: str) -> str:
 
 
 def check_files(folder: str) -> None:
-    """SpecError with the files of others in a set's folder of the cache, unless some file shows that the folder is
-    gradmill's: a damaged file of gradmill's looks like one of others."""
+    """SpecError with the files of others in a set's folder of the cache, unless it has an owner, a store or a
+    manifest: then the folder is gradmill's, and a file that looks like one of others is damaged."""
     if owner_of(folder):
         return
     own = (os.path.join(each, name) for each in (folder, os.path.join(folder, PAGES)) for name in own_files(each))
     paths = list(filter(os.path.lexists, own))
-    if any(map(_is_ours, paths)):
+    if not paths:
+        return
+    from pipeline.store.sqlite import is_store
+
+    heads = [read_file(path, 100) or b"" for path in paths if is_file(path)]
+    if any(is_store(head) or is_manifest(head) for head in heads) or read_notes(os.path.join(folder, "doit")):
         return
     problems = [(path, refusal(path, frozenset(), by_head=lambda head: not head)) for path in paths]
     errors = [refused(path, problem, "cache=DIR") for path, problem in problems if problem]
     if errors:
         raise all_of(errors)
-
-
-def _is_ours(path: str) -> bool:
-    """Whether the contents of a file show that gradmill wrote it."""
-    from pipeline.store.sqlite import is_store
-
-    head = (read_file(path, 4096) or b"") if is_file(path) else b""
-    name = os.path.basename(path)
-    return (
-        is_manifest(head)
-        or (name.endswith(".d") and is_rule_for(path.removesuffix(".d"))(head))
-        or is_store(head)
-        or (name == "doit" and bool(read_notes(path)))
-        or (name.startswith(RECORD) and record.load(path) is not None)
-        or is_record(head)
-    )

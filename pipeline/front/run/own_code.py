@@ -33,11 +33,6 @@ class OwnCode:
         self._by_folder: dict[str, list[tuple[str, Stat | None]]] = {}  # the same
         self.libraries = library_files(_LIBRARIES)  # the files that state their versions
 
-    def identity(self) -> tuple[str, ...]:
-        """What distinguishes this gradmill from others that use the same cache: its folder, its Python, the paths of
-        libraries."""
-        return (PACKAGE, sys.version, *self.libraries.values())
-
     def take(self, known: Mapping[str, Stat | None]) -> bytes:
         """Takes the snapshot; the digest. `known`: the stats that the last run recorded, by path. CodeChanged if a file
         changed since the process started: the running code and the files might never have existed at the same time."""

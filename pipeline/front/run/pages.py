@@ -96,8 +96,6 @@ class PageBuild(Build):
         """The names of the pages and of the files that they load."""
         from pipeline.reports.page.pages import files
 
-        if self.served is not None:
-            return list(self.served.files)
         return list(files(self.db, *self.layout))
 
     def written_files(self) -> Mapping[str, Home]:

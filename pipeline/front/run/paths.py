@@ -38,6 +38,7 @@ class Paths:
         self.notes = os.path.join(cache, "doit")  # of the tasks that `doit forget` and `doit ignore` named
         self.manifest = os.path.join(cache, "manifest.json")  # of the generated files
         self.units = os.path.join(cache, "units.json")  # the list of units
+        self.of_manifest = self.manifest, f"{self.manifest}.d", self.units
         self.lock = os.path.join(cache, "lock")  # that a run locks if it writes to the cache
 
     def store(self, code: bytes) -> str:
@@ -73,11 +74,9 @@ def _record(config: Config, against: str = "") -> str:
 
 
 def _written(config: Config) -> str:
-    """The record of a tree: its own for each, and one for all that builds write there."""
-    from xxhash import xxh3_64_hexdigest
-
-    name = xxh3_64_hexdigest(os.path.abspath(config.generated).encode())[:_DIGITS]
-    return os.path.join(config.folder, _WRITTEN + name) if config.places.tree else ""
+    """The record of a tree: one for all that builds write there."""
+    tree = os.path.relpath(os.path.realpath(config.generated), os.path.realpath(config.folder))
+    return os.path.join(config.folder, _WRITTEN + digest(encode(tree)).hex()[:_DIGITS]) if config.places.tree else ""
 
 
 def own_files(folder: str) -> list[str]:

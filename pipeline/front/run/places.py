@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipeline.families.file import ANY
-from pipeline.families.table import TEMPLATES
 from pipeline.front.output.ownership import (
     FOREIGN,
     INPUT,
@@ -51,7 +50,7 @@ def check_places(build: Build) -> None:
         is_whole = problem == FOREIGN and not end and build.outputs.has_digest(path, build.wanted_digest(name))
         if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
             errors.append(refused(path, problem, elsewhere))
-    errors += [refused(path, INPUT, "cache=DIR") for path in of_manifest(build) if identities([path]) & inputs]
+    errors += [refused(path, INPUT, "cache=DIR") for path in build.paths.of_manifest if identities([path]) & inputs]
     errors += _refused_files(build)
     if errors:
         raise all_of(errors)
@@ -87,10 +86,11 @@ def refusal_of(build: Build, variable: str, path: str) -> str:
     """Why a file that a variable names may not be written, "" if it may."""
     place, named = build.outputs.place, _build_files(build.config)
     named.remove((variable, path))
-    others = (*map(build.path, build.written_files()), *of_manifest(build), *(each for _, each in named))
+    others = (*map(build.path, build.written_files()), *build.paths.of_manifest, *(each for _, each in named))
     if place(path) in map(place, others):
         return "this is a generated file"
-    return build.outputs.refusal(path, OF_VARIABLES.get(variable) or is_rule_for(_depfile_targets(build)[0]))
+    earlier = build.outputs.record.digests()  # the first target may be one that is no longer part of the output
+    return build.outputs.refusal(path, OF_VARIABLES.get(variable) or is_rule_for(*_depfile_targets(build), *earlier))
 
 
 def _depfile_targets(build: Build) -> list[str]:
@@ -103,19 +103,6 @@ def _depfile_targets(build: Build) -> list[str]:
 def with_depfiles(build: Build) -> list[str]:
     """The generated files with a depfile of their own."""
     return [name for name in build.file_names() if ANY not in name] if build.config.layout == "split" else []
-
-
-def of_manifest(build: Build) -> tuple[str, str, str]:
-    """The paths of the manifest, of its depfile and of the list of units."""
-    return build.paths.manifest, f"{build.paths.manifest}.d", build.paths.units
-
-
-def is_of(name: str, source: str) -> bool:
-    """Whether a file called `name` is generated from `source` in some layout."""
-    template = os.path.basename(source)
-    if os.path.dirname(name) == "graphs":
-        return os.path.dirname(source) == "graphs" or template in TEMPLATES.for_graphs
-    return template in map(os.path.basename, TEMPLATES.main)  # comments in ATen's files name no folder
 
 
 def is_made_of(build: Build, name: str, head: bytes) -> bool:
@@ -133,9 +120,9 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
         return bool(start.strip()) and head.startswith(start[:_START])
     if file.mark:
         return file.mark.encode() in head
-    if os.path.dirname(name) == "graphs":
-        return is_of(name, source)
-    return os.path.basename(source) == os.path.basename(source_in(file.comment.encode()) or file.template or name)
+    wanted = source_in(file.comment.encode()) or file.template or name
+    is_graph = os.path.dirname(name) == os.path.dirname(source) == "graphs"  # exported, or Python before
+    return is_graph or os.path.basename(source) == os.path.basename(wanted)  # ATen's comments name no folder
 
 
 def _start_of(build: Build, template: str) -> bytes:

@@ -1,7 +1,8 @@
-"""The record of a run, a file in the cache. If no file that the run read or wrote has changed, no row is read."""
+"""The record of a run, a file in the cache: which files it read and wrote, and what its command line prints again if
+none of them has changed."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from itertools import chain, zip_longest
 
 import msgspec
@@ -9,22 +10,12 @@ from msgspec import Struct
 
 from pipeline.front.output.outputs import Written
 from pipeline.front.run.answer import fields_in, file_of
-from pipeline.front.run.paths import Paths
-from pipeline.front.settings.config import Config
 from pipeline.io.decoding import decode_json
-from pipeline.io.files import Stat, as_stat, put_file, read_file, unchanged
+from pipeline.io.files import Stat, as_stat, put_file, read_file
 from pipeline.io.stats import FIELDS
-from pipeline.query.memo import MISSING, digest, encode
+from pipeline.query.memo import MISSING
 
 _DIGEST = len(MISSING)
-
-
-class Terms(Struct, frozen=True, array_like=True):
-    """The dependencies of a run that no file states."""
-
-    tool: tuple[str, ...]  # `OwnCode.identity`
-    spelling: tuple[str, ...]  # of the paths that depfiles name, and of the description of the set
-    format: str  # of the report
 
 
 class Evidence(Struct, frozen=True):
@@ -32,20 +23,6 @@ class Evidence(Struct, frozen=True):
 
     stats: dict[str, Stat | None]  # of what it read, gradmill's own files among them, and of the store
     outputs: dict[str, Written]
-
-    def all(self) -> Iterator[tuple[str, Stat | None]]:
-        """Each file with its stat."""
-        return chain(self.stats.items(), ((path, file.stat) for path, file in self.outputs.items()))
-
-
-class Made(Struct, frozen=True, array_like=True):
-    """The results of a run."""
-
-    files: dict[str, int] = {}  # by the name of a task of files: how many it has
-    units: int = 0
-    report: str = ""  # of the warnings
-    warned: bool = False  # whether there are any
-    complete: bool = False  # whether the run wrote everything, without an error
 
 
 class Answer(Struct, frozen=True):
@@ -57,35 +34,22 @@ class Answer(Struct, frozen=True):
     stats: dict[str, Stat | None]
 
 
+NO_ANSWER = Answer(b"", b"", b"", {})
+
+
 class Record(Struct, frozen=True):
-    """One run of one configuration."""
+    """One run of one configuration. `complete`: it wrote everything, without an error."""
 
-    terms: Terms
     evidence: Evidence
-    made: Made
-    answer: Answer = Answer(b"", b"", b"", {})
-
-    def serves(self, terms: Terms, inputs: Iterable[str], *, strict: bool) -> bool:
-        """Whether a run after this one has nothing to do: the files `inputs`, which it would read, are among those of
-        this run, and all are unchanged. What changed is determined by the rows."""
-        if not self.made.complete or (strict and self.made.warned) or self.terms != terms:
-            return False
-        return self.evidence.stats.keys() >= set(inputs) and unchanged(self.evidence.all())
+    complete: bool
+    answer: Answer = NO_ANSWER
 
 
-class _Details(Struct, frozen=True, array_like=True):
+class _Details(Struct, frozen=True):
     """What the file of a record has besides stats and the answer."""
 
-    terms: Terms
-    made: Made
+    complete: bool
     digests: str  # of the outputs, which are the last files that are not missing
-
-
-def terms_of(config: Config, paths: Paths, tool: tuple[str, ...]) -> Terms:
-    """The terms of a run, with the digest of the description: its file may change before its stat is taken."""
-    described = config.specs.described
-    place, description = config.generated, digest(encode(described)).hex() if described is not None else ""
-    return Terms(tool, (paths.manifest, place, "" if os.path.isabs(place) else os.getcwd(), description), config.format)
 
 
 def load(path: str) -> Record | None:
@@ -104,7 +68,7 @@ def load(path: str) -> Record | None:
         others = _with_missing(paths[middle:], _stats_in(more))
     except (ValueError, KeyError):
         return None
-    return Record(found.terms, Evidence(read, outputs), found.made, Answer(command, out, error, others))
+    return Record(Evidence(read, outputs), found.complete, Answer(command, out, error, others))
 
 
 def save(path: str, record: Record) -> str:
@@ -113,7 +77,7 @@ def save(path: str, record: Record) -> str:
     read = {path: stat for path, stat in evidence.stats.items() if path not in evidence.outputs}
     stats = read | {path: written.stat for path, written in evidence.outputs.items()}
     digests = b"".join(written.digest for written in evidence.outputs.values()).hex()
-    details = msgspec.json.encode(_Details(record.terms, record.made, digests))
+    details = msgspec.json.encode(_Details(record.complete, digests))
     paths, numbers = _fields_of(stats)
     return _put(path, answer, [details, b"%d" % len(stats), numbers], paths)
 

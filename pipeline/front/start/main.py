@@ -20,8 +20,8 @@ from pipeline.front.console import summary, up_to_date
 from pipeline.front.doit.loader import PackageLoader
 from pipeline.front.doit.plugins import PLAIN_RUN, PLUGINS
 from pipeline.front.run.answer import command_of, is_plain
-from pipeline.front.run.build import Build
-from pipeline.front.run.record import Answer, Made
+from pipeline.front.run.build import Build, RunResult
+from pipeline.front.run.record import Answer
 from pipeline.front.settings.command_line import looked_for, notice, with_folder
 from pipeline.front.settings.config import read_config
 from pipeline.front.settings.hints import SCRIPTS, empty_word, odd_word, unknown_option, unknown_variable
@@ -149,8 +149,8 @@ def restart() -> None:
 
 def keep_answer(build: Build, words: list[str]) -> None:
     """Adds the answer to a plain command line to the record of its complete run. Other runs leave no answer."""
-    last = build.record
-    if last is None or not last.made.complete:
+    result = build.result
+    if result is None or build.record is None or not build.record.complete:
         return
     # A new file in one of these folders may change the set: take their stats before the set is resolved again.
     graphs = [build.config.graphs.root] if build.config.graphs.root else []
@@ -160,15 +160,15 @@ def keep_answer(build: Build, words: list[str]) -> None:
     with suppress(SpecError):
         given = dict(word.split("=", 1) for word in words)
         if read_config(with_folder(given)) == build.config:
-            warnings = notice(given) + build.config.release_warning + last.made.report
-            out, error = (text.encode("utf-8", "surrogateescape") for text in (_output_of(build, last.made), warnings))
+            warnings = notice(given) + build.config.release_warning + result.report
+            out, error = (text.encode("utf-8", "surrogateescape") for text in (_output_of(build, result), warnings))
             build.keep_answer(Answer(command_of(words), out, error, stats))
 
 
-def _output_of(build: Build, made: Made) -> str:
+def _output_of(build: Build, result: RunResult) -> str:
     """The standard output of doit when every task is up to date."""
     stages = [f"-- {stage}\n" for stage in build.stages.analysis]
-    units = [up_to_date("emit", made.units, "unit")] if made.units else []
-    files = [up_to_date("shard", len(made.files), "file")] if made.files else []
-    end = [summary(sum(made.files.values()), build.config.generated, 0)] if made.files else []
+    units = [up_to_date("emit", result.units, "unit")] if result.units else []
+    files = [up_to_date("shard", len(result.files), "file")] if result.files else []
+    end = [summary(sum(result.files.values()), build.config.generated, 0)] if result.files else []
     return "".join((*stages, *units, *files, "-- manifest\n", *end))
