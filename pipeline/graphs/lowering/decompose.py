@@ -6,6 +6,7 @@ A call that a rule matches is decomposed instead; any other call is unchanged.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -121,7 +122,8 @@ class _Pass:
         scope |= {name: operand(value) for name, value in numbers(site, sizes).items()}
         scope["sizes"] = Several(tuple(operand(Int(size)) for size in sizes), is_list=True)
         with suppress(SpecError):
-            lowered = Reader(self.builder, {}, {}).within(rule.text, scope, result.name)
+            body = [ast.Return(ast.parse(rule.text, mode="eval").body)]
+            lowered = Reader(self.builder, {}, {}).within(body, scope, result.name)
             if isinstance(lowered, TypedValue):
                 self.replaced[result.name] = lowered.value
                 if result.sizes is not None and isinstance(lowered.value, Ref):
