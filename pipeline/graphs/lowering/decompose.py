@@ -18,9 +18,8 @@ from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.operands import Operand, Several, TypedValue
+from pipeline.graphs.traits import BROADCAST_TENSORS
 from pipeline.problems.problem import SpecError
-
-_BROADCAST = "aten::broadcast_tensors"
 
 
 def decompose(function: Function, ops: Ops) -> Function:
@@ -28,7 +27,7 @@ def decompose(function: Function, ops: Ops) -> Function:
     if function.callees:
         callees = {identity: _decomposed(callee, ops) for identity, callee in function.callees.items()}
         function = replace(function, callees=callees)
-    if not any(call.op in RULES or call.op == _BROADCAST for call in function.calls):
+    if not any(call.op in RULES or call.op == BROADCAST_TENSORS for call in function.calls):
         return function
     return _Pass(function, ops).function()
 
@@ -93,7 +92,7 @@ class _Pass:
     def _broadcast(self, call: Call) -> bool:
         """Removes a broadcast of tensors of equal shapes: its results are its arguments."""
         tensors = call.arguments.get("tensors")
-        if call.op != _BROADCAST or not isinstance(tensors, Many):
+        if call.op != BROADCAST_TENSORS or not isinstance(tensors, Many):
             return False
         shapes = [self._shape(each) for each in tensors.values]
         if not all(shape is not None and shape.known for shape in shapes) or len({s.sizes for s in shapes if s}) != 1:
