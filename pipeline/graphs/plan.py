@@ -80,6 +80,11 @@ class GraphPlan(Struct, frozen=True):
         return identifier(self.functional.function.name)
 
     @property
+    def nodes(self) -> list[str]:
+        """The identities of the operators whose formulas are used."""
+        return sorted(identity for identity, each in self.operators.items() if each.node is not None)
+
+    @property
     def history(self) -> frozenset[int]:
         """The inputs that any value with a history depends on."""
         return frozenset(place for each in self.returned for place in each.needs)

@@ -17,7 +17,7 @@ from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.backward.saved import Saver, label
 from pipeline.graphs.callees import branches, callee_operators
-from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
+from pipeline.graphs.functional.bases import sharings, with_bases
 from pipeline.graphs.functional.program import (
     Apply,
     ErrorIfRequiresGrad,
@@ -36,7 +36,7 @@ from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.graphs.plan import CondPlan, GraphPlan, OperatorPlan, RequiresGrad, Returned, TensorInput, Variant
-from pipeline.graphs.traits import name_of
+from pipeline.graphs.traits import AS_STRIDED, name_of, unqualified
 from pipeline.graphs.unions import with_unions
 from pipeline.model.native import NativeFunction
 from pipeline.releases.model import Release
@@ -54,7 +54,7 @@ def operators_of(function: Function) -> list[str]:
     """The identities of the set's operators that a function and its branches call, each once."""
     every = (function, *branches(function))
     named = [c.function for f in every for c in f.calls if not c.is_python and c.function not in f.callees]
-    return list(dict.fromkeys([*named, *([AS_STRIDED] if function.may_alias else [])]))
+    return list(dict.fromkeys([*named, *([unqualified(AS_STRIDED)] if function.may_alias else [])]))
 
 
 def plan_graph(

@@ -20,8 +20,18 @@ def name_of(function: NativeFunction) -> str:
     return f"{function.namespace}::{str(function.func.name).rpartition('::')[2]}"
 
 
+def unqualified(name: str) -> str:
+    """The name of an operator of ATen in spec sets and in messages: `mul.Tensor`; that of any other one is whole."""
+    return name.removeprefix("aten::")
+
+
 def _aten(names: str) -> tuple[str, ...]:
     return tuple(f"aten::{name}" for name in names.split())
+
+
+# Operators that passes call themselves.
+AS_STRIDED = "aten::as_strided"
+BROADCAST_TENSORS = "aten::broadcast_tensors"
 
 
 # ---- memory

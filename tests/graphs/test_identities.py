@@ -69,6 +69,26 @@ def test_no_pass_looks_for_a_part_of_a_name() -> None:
     assert [f"{name}:{node.lineno}" for name, node in found if isinstance(node, ast.expr) and of_parts(node)] == []
 
 
+READERS = ("python/", "exported/", "resolve/")  # they read names, and call operators
+NAMING = (*READERS, "lowering/rules.py", "tables/", "traits.py")
+
+
+def naming(source: Path) -> list[str]:
+    """The strings of a module that name operators of ATen; docstrings may."""
+    tree = ast.parse(source.read_text())
+    inner = (getattr(node, "body", None) for node in ast.walk(tree))
+    docs = {id(body[0].value) for body in inner if isinstance(body, list) and body and isinstance(body[0], ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs)
+    return [each.value for each in constants if isinstance(each.value, str) and "aten::" in each.value]
+
+
+def test_no_other_module_names_an_operator() -> None:
+    folder = ROOT / "pipeline" / "graphs"
+    named = {f"{path.relative_to(folder)}": naming(path) for path in sorted(folder.rglob("*.py"))}
+    assert {path: found for path, found in named.items() if found and not path.startswith(NAMING)} == {}
+    assert [prefix for prefix in NAMING if not any(named[path] for path in named if path.startswith(prefix))] == []
+
+
 # ---- the three operators of each name
 
 # A view, and a product with a formula, which saves the results.

@@ -14,7 +14,7 @@ from pipeline.graphs.functional.program import Apply, Functional
 from pipeline.graphs.model import Custom, Many, Place
 from pipeline.graphs.operator import Operator
 from pipeline.graphs.plan import CondPlan
-from pipeline.graphs.traits import COPIES
+from pipeline.graphs.traits import COPIES, unqualified
 
 
 def why_not_differentiable_twice(
@@ -36,7 +36,7 @@ def why_not_differentiable_twice(
             continue
         operator = operators[step.identity]
         if reason := _reason(step, operator) or _reason_of_callee(callees.get(step.identity)):
-            return f"{_where(step.place)}: '{operator.name.removeprefix('aten::')}' {reason}"
+            return f"{_where(step.place)}: '{unqualified(operator.name)}' {reason}"
     return ""
 
 

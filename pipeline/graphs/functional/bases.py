@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from pipeline.graphs.model import Call, Function, GraphError, Input, Ref, Result, Value
 from pipeline.graphs.operator import Operator
+from pipeline.graphs.traits import AS_STRIDED, unqualified
 
-AS_STRIDED = "as_strided"
 _MOST = 32  # variants
 
 Shared = tuple[tuple[str, ...], ...]  # disjoint sets; the inputs of a set share memory
@@ -44,7 +44,7 @@ def _subsets(group: tuple[str, ...], written: set[str]) -> list[tuple[str, ...]]
 
 def with_bases(function: Function, shared: Shared, number: int, operators: Mapping[str, Operator]) -> Function:
     """The variant of a function in which a base replaces each set of inputs. `number` makes its name unique."""
-    if AS_STRIDED not in operators:
+    if unqualified(AS_STRIDED) not in operators:
         raise GraphError(function.place, "the spec set has no as_strided, which inputs that share memory need")
     inputs, calls = [], []
     members = {name for names in shared for name in names}
@@ -73,4 +73,4 @@ def _view(function: Function, base: str, name: str) -> Call:
         "stride": Ref(f"{name}_stride"),
         "storage_offset": Ref(f"{name}_offset"),
     }
-    return Call("aten::as_strided", AS_STRIDED, arguments, (Result(name, "Tensor"),), function.place)
+    return Call(AS_STRIDED, unqualified(AS_STRIDED), arguments, (Result(name, "Tensor"),), function.place)

@@ -6,6 +6,7 @@ A call that a rule matches is decomposed instead; any other call is unchanged.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -17,9 +18,8 @@ from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.operands import Operand, Several, TypedValue
+from pipeline.graphs.traits import BROADCAST_TENSORS
 from pipeline.problems.problem import SpecError
-
-_BROADCAST = "aten::broadcast_tensors"
 
 
 def decompose(function: Function, ops: Ops) -> Function:
@@ -27,7 +27,7 @@ def decompose(function: Function, ops: Ops) -> Function:
     if function.callees:
         callees = {identity: _decomposed(callee, ops) for identity, callee in function.callees.items()}
         function = replace(function, callees=callees)
-    if not any(call.op in RULES or call.op == _BROADCAST for call in function.calls):
+    if not any(call.op in RULES or call.op == BROADCAST_TENSORS for call in function.calls):
         return function
     return _Pass(function, ops).function()
 
@@ -92,7 +92,7 @@ class _Pass:
     def _broadcast(self, call: Call) -> bool:
         """Removes a broadcast of tensors of equal shapes: its results are its arguments."""
         tensors = call.arguments.get("tensors")
-        if call.op != _BROADCAST or not isinstance(tensors, Many):
+        if call.op != BROADCAST_TENSORS or not isinstance(tensors, Many):
             return False
         shapes = [self._shape(each) for each in tensors.values]
         if not all(shape is not None and shape.known for shape in shapes) or len({s.sizes for s in shapes if s}) != 1:
@@ -121,7 +121,8 @@ class _Pass:
         scope |= {name: operand(value) for name, value in numbers(site, sizes).items()}
         scope["sizes"] = Several(tuple(operand(Int(size)) for size in sizes), is_list=True)
         with suppress(SpecError):
-            lowered = Reader(self.builder, {}, {}).within(rule.text, scope, result.name)
+            body = [ast.Return(ast.parse(rule.text, mode="eval").body)]
+            lowered = Reader(self.builder, {}, {}).within(body, scope, result.name)
             if isinstance(lowered, TypedValue):
                 self.replaced[result.name] = lowered.value
                 if result.sizes is not None and isinstance(lowered.value, Ref):

@@ -8,9 +8,8 @@ from functools import reduce
 
 from pipeline.graphs.model import Constant
 from pipeline.graphs.python.expressions import Expressions
-from pipeline.graphs.python.local_functions import LOCAL
 from pipeline.graphs.python.names import GRAD_MODES, MATH, MODULES, REFUSED_METHODS
-from pipeline.graphs.python.torch_functions import FUNCTIONAL, MEASURES, METHODS, REFUSED, TORCH
+from pipeline.graphs.python.torch_functions import MEASURES, REFUSED, functions
 from pipeline.graphs.resolve.operands import (
     NONE,
     WRONG,
@@ -30,14 +29,13 @@ from pipeline.graphs.resolve.operands import (
 )
 from pipeline.problems.problem import SpecError, nearest
 
-_OWN = frozenset(  # only in the expressions of `torch_functions.py`
+_OWN = frozenset(  # only in `prelude.py`
     "loss_reduction batch_reduction batch_divisor"
     " is_a is_number size_of wrapped broadcast tensor_of repeated refused".split()
 )
 _OF_NUMBERS = ("abs", "int", "float", "bool", "round")  # builtins that take one number
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _OPS = "torch.ops."
-_EXPANDED = {"torch": TORCH, "torch.nn.functional": FUNCTIONAL}
 _PRINT = "return the tensor"
 _NOT_CALLED = {"print": _PRINT, "range": "a graph is straight-line code: write out each step", "open": "", "eval": ""}
 
@@ -91,7 +89,7 @@ def _check_name(reader: Expressions, path: str) -> None:
         raise SpecError(f"'{path}' is not supported in a graph", REFUSED[path])
     if path.startswith(_OPS) or path == "torch.device" or module in ("math", "torch.Tensor"):
         return
-    if name in _EXPANDED.get(module, ()):
+    if name in functions(module):
         return
     if module not in MODULES:
         raise SpecError(f"'{path}' is not an operator", "call functions of torch, torch.nn.functional and torch.linalg")
@@ -111,7 +109,7 @@ def _of_torch(reader: Expressions, path: str, args: Sequence[Operand], kwargs: K
         return method(reader, args[0], name, args[1:], kwargs, hint)
     if path == "torch.device" and len(args) == 1 and text_in(args[0]) is not None:
         return TypedValue(Constant("Device", text_in(args[0]) or ""), "Device")
-    ours = _EXPANDED.get(module, {}).get(name)
+    ours = functions(module).get(name)
     if ours is not None:
         return _expanded(reader, path, ours, args, kwargs, hint)
     return reader.builder.call(f"aten::{MODULES[module]}{name}", args, kwargs, hint=hint)
@@ -145,8 +143,8 @@ def _of_math(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kw
 def _builtin(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kwargs, hint: str) -> Operand:
     if reader.depth and name in _OWN:
         return _own(reader, name, args, hint)
-    if reader.depth and name in LOCAL:
-        return _expanded(reader, name, LOCAL[name], args, kwargs, hint)
+    if reader.depth and name in functions(""):
+        return _expanded(reader, name, functions("")[name], args, kwargs, hint)
     if any_wrong(args) and name in ("len", "min", "max", *_OF_NUMBERS):
         return WRONG
     first = args[0] if args else None
@@ -198,8 +196,8 @@ def method(
         return reader.builder.scalar(MEASURES[name], [value], hint)
     if name == "stride" and len(args) == 1 and not kwargs:
         return reader.builder.scalar("stride", [value, args[0]], hint)
-    if name in METHODS:
-        return _expanded(reader, name, METHODS[name], [value, *args], kwargs, hint or name.strip("_"))
+    if (own := functions("torch.Tensor").get(name)) is not None:
+        return _expanded(reader, name, own, [value, *args], kwargs, hint or name.strip("_"))
     operator = f"aten::{name}"
     methods = [op for op in reader.builder.ops.overloads(operator) if "method" in op.native.variants]
     if not methods:
@@ -212,14 +210,14 @@ def method(
 # ---- functions that torch implements in Python
 
 
-def _expanded(reader: Expressions, name: str, text: str, args: Sequence[Operand], kwargs: Kwargs, hint: str) -> Operand:
-    """The result of a Python function of torch, by its definition in `torch_functions.py`."""
+def _expanded(
+    reader: Expressions, name: str, function: ast.FunctionDef, args: Sequence[Operand], kwargs: Kwargs, hint: str
+) -> Operand:
+    """The result of a Python function of torch, by its definition in `prelude.py`."""
     if any_wrong((*args, *kwargs.values())):
         return WRONG
-    function = ast.parse(text, mode="eval").body
-    assert isinstance(function, ast.Lambda)
     scope = _bound(reader, name, function.args, args, dict(kwargs))
-    return reader.within(ast.unparse(function.body), scope, hint or name.rpartition(".")[2])
+    return reader.within(function.body, scope, hint or name.rpartition(".")[2])
 
 
 def _bound(
@@ -242,7 +240,7 @@ def _bound(
     defaults = dict(zip(reversed(names), reversed(parameters.defaults)))
     for key, default in (*defaults.items(), *zip((p.arg for p in parameters.kwonlyargs), parameters.kw_defaults)):
         if key not in scope and default is not None:
-            scope[key] = reader.within(ast.unparse(default), {}, "")
+            scope[key] = reader.within([ast.Return(default)], {}, "")
     missing = [key for key in every if key not in scope]
     if missing:
         raise SpecError(f"'{name}' cannot be called: its argument '{missing[0]}' is missing")
@@ -250,7 +248,7 @@ def _bound(
 
 
 def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> Operand:
-    """The functions other than operators that `torch_functions.py` calls."""
+    """The functions other than operators that `prelude.py` calls."""
     if name in ("size_of", "wrapped", "batch_reduction", "batch_divisor"):
         return reader.builder.scalar({"size_of": "size"}.get(name, name), args, hint)
     if name == "broadcast":

@@ -22,6 +22,7 @@ from pipeline.graphs.python.names import (
     REFUSED_ATTRIBUTES,
     UNARY,
 )
+from pipeline.graphs.python.torch_functions import functions
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import DTYPES
 from pipeline.graphs.resolve.operands import (
@@ -53,7 +54,7 @@ class Expressions:
         self.first_line = 1  # of the function; places count from it
         self.functions: frozenset[str] = frozenset()  # the functions of the same file
         self.unusable: dict[str, SpecError] = {}  # the names of the file that are no constants, and why
-        self.depth = 0  # the nesting depth of expressions from `torch_functions.py`
+        self.depth = 0  # the nesting depth of functions of `prelude.py`
 
     # ---- reading and places
 
@@ -94,14 +95,31 @@ class Expressions:
             return f"{inner}.{node.attr}" if inner else ""
         return ""
 
-    def within(self, text: str, scope: dict[str, Operand], hint: str) -> Operand:
-        """The value of an expression that gradmill defines, with names from `scope`, at the current place."""
+    def within(self, body: Sequence[ast.stmt], scope: dict[str, Operand], hint: str) -> Operand:
+        """What the body of a function of `prelude.py` returns, with its parameters in `scope`, at the current place."""
         outer, imports, self.depth = self.scope, self.imports, self.depth + 1
         self.scope, self.imports = scope, {"torch": "torch", "math": "math"}
         try:
-            return self.read(ast.parse(text, mode="eval").body, hint)
+            returned = self._run(body, hint)
+            assert returned is not None
+            return returned
         finally:
             self.scope, self.imports, self.depth = outer, imports, self.depth - 1
+
+    def _run(self, body: Sequence[ast.stmt], hint: str) -> Operand | None:
+        for statement in body:
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                return self.read(statement.value, hint)
+            if isinstance(statement, ast.If):
+                chosen = self._run(statement.body if self.decided(statement.test) else statement.orelse, hint)
+                if chosen is not None:
+                    return chosen
+            elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                self.scope[statement.targets[0].id] = self.read(statement.value)
+            else:
+                assert isinstance(statement, ast.Expr), ast.unparse(statement)
+                self.read(statement.value)
+        return None
 
     # ---- names and constants
 
@@ -205,7 +223,8 @@ class Expressions:
         if is_tensor(left) and (is_tensor(right) or is_scalar(right)):
             return self.builder.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
         if is_tensor(right) and is_scalar(left) and kind in REFLECTED:
-            return self.within(REFLECTED[kind], {"self": right, "other": left}, hint)
+            reflected = functions("torch.Tensor")[REFLECTED[kind]]
+            return self.within(reflected.body, {"self": right, "other": left}, hint)
         if is_scalar(left) and is_scalar(right) and numbers:
             return self.builder.scalar(numbers, [left, right], hint)
         lists = [operand for operand in (left, right) if isinstance(operand, Several) or operand.type == "int[]"]

@@ -31,21 +31,20 @@ UNARY: dict[type[ast.unaryop], tuple[str, str]] = {  # the method of tensors, th
     ast.Not: ("", "not"),
 }
 
-# Operators with a number on the left of a tensor: expressions over `self`, the tensor, and `other`. Facts:
-# torch/_tensor.py.
+# Operators with a number on the left of a tensor: the method of the tensor.
 REFLECTED: dict[type[ast.operator], str] = {
-    ast.Add: "self + other",
-    ast.Sub: "torch.rsub(self, other)",
-    ast.Mult: "self * other",
-    ast.Div: "self.reciprocal() * other",
-    ast.FloorDiv: "torch.floor_divide(other, self)",
-    ast.Mod: "torch.remainder(other, self)",
-    ast.Pow: "torch.pow(other, self)",
-    ast.BitAnd: "self & other",
-    ast.BitOr: "self | other",
-    ast.BitXor: "self ^ other",
-    ast.LShift: "torch.bitwise_left_shift(other, self)",
-    ast.RShift: "torch.bitwise_right_shift(other, self)",
+    ast.Add: "__radd__",
+    ast.Sub: "__rsub__",
+    ast.Mult: "__rmul__",
+    ast.Div: "__rtruediv__",
+    ast.FloorDiv: "__rfloordiv__",
+    ast.Mod: "__rmod__",
+    ast.Pow: "__rpow__",
+    ast.BitAnd: "__rand__",
+    ast.BitOr: "__ror__",
+    ast.BitXor: "__rxor__",
+    ast.LShift: "__rlshift__",
+    ast.RShift: "__rrshift__",
 }
 
 COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {  # the operator, and the one for swapped sides

@@ -43,7 +43,10 @@ def called(step: Apply, name: str, begin: Code, body: Iterable[Stmt], end: str) 
     """The statements that declare the results of a call of a lambda with a body, which returns all of them as a list.
     `begin`: the call up to the body."""
     count = str(step.results[0].length if step.results[0].type.endswith("]") else len(step.results))
-    results = [Let("at::Tensor", (r.name,), code("std::move($[$])", name, str(i))) for i, r in enumerate(step.results)]
+    results = [
+        Let("at::Tensor", (r.name,), code("std::move($[$])", variable(name), str(i)))
+        for i, r in enumerate(step.results)
+    ]
     if step.results[0].type.endswith("]"):
         name, results = step.results[0].name, []
     call = Within(code("std::vector<at::Tensor> $ = $", variable(name), begin), tuple(body), end)

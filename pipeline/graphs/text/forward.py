@@ -253,7 +253,10 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[Stmt]:
         return [Let("at::Tensor", (names[0],), value)]
     return [
         Let("std::vector<at::Tensor>", (f"{record}_results",), results),
-        *(Let("at::Tensor", (name,), code(f"std::move({record}_results[{i}])")) for i, name in enumerate(names)),
+        *(
+            Let("at::Tensor", (name,), code("std::move($[$])", variable(f"{record}_results"), str(i)))
+            for i, name in enumerate(names)
+        ),
     ]
 
 
