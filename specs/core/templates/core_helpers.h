@@ -472,10 +472,10 @@ inline Tensor one_extremum_tangent(
   return extremum_tangent(x, x_t, extremum, view_of(dims), kept);
 }
 
-// The elements of t that a reduction along dim selected.
+// A copy of the elements of t that a reduction along dim selected.
 inline Tensor pick(const Tensor& t, int64_t dim, const Tensor& indices, bool kept) {
   if (t.dim() == 0) {
-    return t;
+    return t.clone();
   }
   return kept ? t.gather(dim, indices) : t.gather(dim, indices.unsqueeze(dim)).squeeze(dim);
 }
