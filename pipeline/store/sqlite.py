@@ -218,7 +218,7 @@ class SqliteStore:
         """Connects to the database."""
         for end in _NEXT_TO:
             leave_files_only(self.path + end)
-        self._use(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
+        self._use(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False))
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
         self._run(f"PRAGMA cache_size = {_PAGES}")
@@ -236,7 +236,7 @@ class SqliteStore:
         from urllib.parse import quote
 
         path = quote(os.fsencode(os.path.abspath(self.path)))
-        self._use(sqlite3.connect(f"file:{path}?immutable=1", uri=True, isolation_level=None))
+        self._use(sqlite3.connect(f"file:{path}?immutable=1", uri=True, isolation_level=None, check_same_thread=False))
         if not is_checkpointed(self.path):
             raise PermissionError(errno.EACCES, "it is being written", self.path)
 
@@ -406,7 +406,7 @@ class SqliteStore:
         """Begins a new database, in a file that is moved to its place after the commit."""
         self._new[0], file = new_file(self.path)
         os.close(file)
-        self._use(sqlite3.connect(self._new[0], isolation_level=None))
+        self._use(sqlite3.connect(self._new[0], isolation_level=None, check_same_thread=False))
         self._limit(None)
         self._run("PRAGMA synchronous = OFF")
         self._run("PRAGMA journal_mode = OFF")

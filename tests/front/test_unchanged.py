@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from project import RECORD, ROOT, Project, Run, in_cache
 
 from pipeline.families.table import TEMPLATES
+from pipeline.front.commands.run import keep_answer
 from pipeline.front.run.answer import answer_to
-from pipeline.front.run.build import Build
-from pipeline.front.run.record import Answer, save
+from pipeline.front.run.record import Answer, load, save
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
-from pipeline.front.start.main import keep_answer
 from pipeline.io.files import TICK
 
 
@@ -58,8 +58,8 @@ def noted(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Not
     return result
 
 
-def test_the_answer_is_what_doit_says(noted: Noted) -> None:
-    run = noted.project.gradmill("--verbosity=1", generated="generated", cache="cache")
+def test_the_answer_is_what_a_run_prints(noted: Noted) -> None:
+    run = noted.project.gradmill("run", generated="generated", cache="cache")
     assert noted.answer() == (run.stdout.encode(), run.stderr.encode())
     assert noted.run() == run
 
@@ -82,7 +82,7 @@ def test_an_error_leaves_no_answer(noted: Noted) -> None:
 
 def test_a_run_that_could_not_keep_all_leaves_no_answer(noted: Noted) -> None:
     config = read_config(dict(word.split("=", 1) for word in noted.words))
-    record = Build(config).record
+    record = load(str(noted.record))
     assert record is not None
     made = record.made
     assert made.complete
@@ -90,14 +90,15 @@ def test_a_run_that_could_not_keep_all_leaves_no_answer(noted: Noted) -> None:
     # a file was saved in the same moment, or the disk was full
     for each, answers in ((replace(whole, made=replace(made, complete=False)), False), (whole, True)):
         save(str(noted.record), each)
-        build = Build(config)
+        build = Session.open(config)
         keep_answer(build, noted.words)
         build.close()
         assert (noted.answer() is not None) == answers
 
 
 def test_a_record_of_another_run_keeps_its_answer(noted: Noted) -> None:
-    build = Build(read_config(dict(word.split("=", 1) for word in noted.words)))
+    build = Session(read_config(dict(word.split("=", 1) for word in noted.words)))
+    build._load()
     noted.project.set_formula("exp", "self", "grad * result.conj() * 1")
     assert noted.run().status == 0
     keep_answer(build, noted.words)
@@ -105,7 +106,7 @@ def test_a_record_of_another_run_keeps_its_answer(noted: Noted) -> None:
     assert noted.answer() is not None
 
 
-@pytest.mark.parametrize("word", ["specs", "emit", "-n", "--always", "list", "shard:Functions.h"])
+@pytest.mark.parametrize("word", ["specs", "emit", "-v", "--quiet", "list", "shard:Functions.h"])
 def test_who_asks_for_more_or_less_gets_no_answer(noted: Noted, word: str) -> None:
     assert answer_to([word, *noted.words]) is None
 
@@ -233,13 +234,8 @@ def record_damaged(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> N
     noted.record.write_bytes(bytes(data)[: chance.choice([len(data), chance.randrange(len(data)) + 1])])
 
 
-def task_forgotten(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
-    task = chance.choice(["specs", "match", "shard:Functions.h", "emit:ExpBackward0"])
-    assert noted.project.gradmill("forget", task, generated="generated", cache="cache").status == 0
-
-
 def package_added(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
-    (noted.project.folder / "packages" / f"doit-{chance.random()}.dist-info").mkdir()
+    (noted.project.folder / "packages" / f"other-{chance.random()}.dist-info").mkdir()
 
 
 def other_path(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
@@ -258,7 +254,7 @@ def other_environment(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -
 CHANGES: list[Change] = [
     input_edited, input_edited_size_and_time_kept, input_replaced_by_a_link, input_moved_away_and_back,
     another_release, another_layout_of_the_set, a_template_added, output_edited, output_touched,
-    output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, record_damaged, task_forgotten,
+    output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, record_damaged,
     package_added, other_path, other_python, other_environment,
 ]  # fmt: skip
 

@@ -101,15 +101,11 @@ def test_second_run_executes_nothing_and_writes_no_file(project: Project) -> Non
 
 
 def test_a_copy_of_a_built_project_is_as_good_as_a_built_one(built: Project) -> None:
-    """The fixture that most tests begin with: nothing in it may be looked at twice."""
-    from pipeline.front.run.build import Build
-    from pipeline.front.settings.config import read_config
-
-    values = built.values
-    assert Build(read_config(values)).nothing_changed
+    """The fixture that most tests begin with. The store, which has another stat than its seal, is verified once."""
     before = built.tree()
     assert built.run().ran == []
-    assert built.tree() == before
+    after = built.tree()
+    assert {path for path in before | after if before.get(path) != after.get(path)} <= {f"{built.rows}.seal"}
 
 
 def test_touching_a_spec_executes_nothing_and_moves_no_file(built: Project) -> None:
@@ -678,13 +674,13 @@ def test_two_nodes_of_one_name_are_the_same_incrementally(built: Project) -> Non
 
 def test_units_that_share_a_title_have_the_same_numbers_in_every_run(kernels: Project) -> None:
     from pipeline.front.run import contents
-    from pipeline.front.run.build import Build
+    from pipeline.front.run.session import Session
     from pipeline.front.settings.config import read_config
 
     schema = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha"
     kernels.replace("native_functions.yaml", f"{schema}=1", f"{schema}=2")
     kernels.build()  # the in-place variant has another default now, so it gets a functional variant of its own
-    build = Build(read_config(kernels.values))
+    build = Session.open(read_config(kernels.values))
     units = contents.units(build.db)
     at = [(family, unit.name) for family, unit in units.values()]
     some = [(at[i : i + 8], [*units][i : i + 8]) for i in range(0, len(at), 8)]

@@ -1,38 +1,24 @@
-"""`doit gc`: drops what nothing needs from the cache."""
+"""`gradmill gc`: drops what nothing needs from the cache."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
-from pipeline.front.commands.bases import option
-from pipeline.front.commands.command import BuildCommand
+from pipeline.front.commands.request import Request
+from pipeline.front.run.collect import collect_cache
 from pipeline.problems.plain import lines
 
 
-class Gc(BuildCommand):
+def main(request: Request) -> int:
     """Drops all rows, values and verdicts that no spec set's last run needs."""
-
-    name = "gc"
-    of_set = names_set = False
-    doc_purpose = "drop unneeded rows, values and verdicts from the cache"
-    doc_usage = "[--grace SECONDS] [cache=DIR]"
-    doc_description = "Keeps the results of each spec set's last run, in every layout; drops all older results."
-    cmd_options = (
-        option("grace", "skip spec sets that were built less than this many seconds ago [default: %(default)s]", 0),
-    )
-
-    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.front.run.collect import collect_cache
-
-        self.expect_none(arguments, "gradmill gc [cache=DIR]")
-        removed = removed_bytes = kept = kept_bytes = 0
-        for name, done in collect_cache(self.build.config.cache, options["grace"]):
-            if isinstance(done, str):
-                sys.stdout.write(lines([f"{name}: {done}: left as it is"]))
-                continue
-            removed, removed_bytes = removed + done.removed, removed_bytes + done.removed_bytes
-            kept, kept_bytes = kept + done.kept, kept_bytes + done.kept_bytes
-        left = f"kept {kept} rows ({kept_bytes / 1e6:.1f} MB)"
-        sys.stdout.write(f"removed {removed} rows, values and verdicts ({removed_bytes / 1e6:.1f} MB), {left}\n")
-        return 0
+    request.expect_none("gradmill gc [cache=DIR]")
+    removed = removed_bytes = kept = kept_bytes = 0
+    for name, done in collect_cache(request.config(request.variables).cache, request.options["grace"]):
+        if isinstance(done, str):
+            sys.stdout.write(lines([f"{name}: {done}: left as it is"]))
+            continue
+        removed, removed_bytes = removed + done.removed, removed_bytes + done.removed_bytes
+        kept, kept_bytes = kept + done.kept, kept_bytes + done.kept_bytes
+    left = f"kept {kept} rows ({kept_bytes / 1e6:.1f} MB)"
+    sys.stdout.write(f"removed {removed} rows, values and verdicts ({removed_bytes / 1e6:.1f} MB), {left}\n")
+    return 0

@@ -15,8 +15,7 @@ from pipeline.front.output.folder_record import FolderRecord, is_record
 from pipeline.front.output.ownership import is_manifest, is_rule_for, refusal, refused
 from pipeline.front.run import record
 from pipeline.front.run.answer import OWNER, RECORD
-from pipeline.front.run.notes import read_notes
-from pipeline.front.run.paths import PAGES, own_files
+from pipeline.front.run.paths import PAGES, TASKS, own_files
 from pipeline.front.settings.config import Config
 from pipeline.io.checked import checked, with_checksum
 from pipeline.io.decoding import decode_json
@@ -131,8 +130,8 @@ def _is_ours(path: str) -> bool:
         is_manifest(head)
         or (name.endswith(".d") and is_rule_for(path.removesuffix(".d"))(head))
         or is_store(head)
+        or (name.startswith(TASKS) and head.startswith(b"SQLite format 3\0"))
         or (name.endswith(".seal") and seal_in(head) is not None)
-        or (name == "doit" and bool(read_notes(path)))
         or (name.startswith(RECORD) and record.load(path) is not None)
         or is_record(head)
     )

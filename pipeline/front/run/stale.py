@@ -62,7 +62,7 @@ class StaleUnits:
             db.digest(block, *key)
             return
         # The texts are large, and are written only after the places of all files are checked.
-        if self._build.mode.writes and not db.is_valid(made_of_each, *key):
+        if self._build.writes and not db.is_valid(made_of_each, *key):
             with suppress(OSError):  # a full disk, or a folder that cannot be written: then they are made twice
                 self.texts.keep(f"{name}/{key[3]}", encode(contents_of_each(db, *key)))
         db.digest(made_of_each, *key)
