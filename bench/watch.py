@@ -1,4 +1,4 @@
-"""From a save to the files on disk, with `doit watch`: `python -m bench.watch`.
+"""From a save to the files on disk, with `gradmill watch`: `python -m bench.watch`.
 
 Repeatedly saves a new formula in the specs of the installed torch, and polls until `Functions.cpp` is replaced. The
 first save is reported separately. After the last save, the file must be equal to that of a clean build.
@@ -45,13 +45,17 @@ def _measure(place: Path, saves: int) -> list[float]:
     words = [f"specs={specs.folder}", f"generated={generated_file.parent}", f"cache={place / 'cache'}"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     watching = subprocess.Popen(
-        [sys.executable, "-m", "doit", "watch", *words], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "pipeline", "watch", *words],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert watching.stdout is not None
     try:
         while not (line := watching.stdout.readline()).startswith("watching"):
             if not line:
-                raise SystemExit("doit watch ended")
+                raise SystemExit("gradmill watch ended")
         durations = []
         for number in range(1, saves + 1):
             time.sleep(0.4)
@@ -70,7 +74,7 @@ def _measure(place: Path, saves: int) -> list[float]:
     clean = [f"specs={specs.folder}", f"generated={place / 'clean'}", f"cache={place / 'clean-cache'}"]
     subprocess.run([sys.executable, "-m", "doit", *clean], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     if (place / "clean" / "Functions.cpp").read_bytes() != generated_file.read_bytes():
-        raise SystemExit("the file of doit watch differs from that of a clean build")
+        raise SystemExit("the file of gradmill watch differs from that of a clean build")
     return durations
 
 

@@ -11,7 +11,7 @@ from project import Project
 
 from pipeline.front.output.outputs import Written
 from pipeline.front.run import record
-from pipeline.front.run.build import Build
+from pipeline.front.run.paths import paths_of
 from pipeline.front.settings.config import read_config
 from pipeline.io.files import Stat, stat_of
 from pipeline.query.memo import digest
@@ -41,7 +41,7 @@ def copy_of(built: Project, folder: Path) -> Project:
         stats={moved(path): stat_of(moved(path)) for path in last.evidence.stats},
         outputs={path: Written(_stat(path), result) for path, result in outputs.items()},
     )
-    record.save(Build(read_config(values)).paths.record, replace(last, evidence=evidence))
+    record.save(paths_of(read_config(values)).record, replace(last, evidence=evidence))
     time.sleep(TICK)
     return project
 

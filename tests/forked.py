@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What every run imports sooner or later.
 _LOADED = """
-    doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig sqlite3 tomllib yaml
-    pipeline.cpp.header pipeline.front.doit.backend pipeline.front.commands.explain pipeline.front.commands.show
-    pipeline.front.start.main pipeline.front.doit.tasks pipeline.front.doit.reporter pipeline.front.run.build
+    doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig argparse sqlite3 tomllib yaml
+    pipeline.cpp.header pipeline.front.commands.explain pipeline.front.commands.list pipeline.front.commands.show
+    pipeline.front.start.main pipeline.front.commands.run pipeline.front.run.session pipeline.front.run.selection
     pipeline.front.run.collect pipeline.front.run.orphans pipeline.front.run.places pipeline.front.run.sources
     pipeline.query.explain pipeline.query.database pipeline.store.sqlite pipeline.problems.render
     pipeline.problems.causes
@@ -100,9 +100,9 @@ def doit(words: list[str], folder: Path = ROOT) -> Run:
     return _small("doit", words, folder)
 
 
-def patched_doit(words: list[str], folder: Path = ROOT) -> Run:
-    """The same, with what this process has in the place of gradmill's own."""
-    return forked(lambda: run_doit(words), ["doit", *words], folder)
+def patched_gradmill(words: list[str], folder: Path = ROOT) -> Run:
+    """`python -m pipeline`, with what this process has in the place of gradmill's own."""
+    return forked(lambda: run_gradmill(words), ["gradmill", *words], folder)
 
 
 def gradmill(words: list[str], folder: Path = ROOT) -> Run:

@@ -1,4 +1,4 @@
-"""A spec set in a folder of its own, and runs of doit on it: the helper of the end-to-end tests."""
+"""A spec set in a folder of its own, and runs of gradmill on it: the helper of the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import forked
@@ -21,6 +20,7 @@ from manifests import manifest_in
 
 from pipeline.families.family import Layout
 from pipeline.families.table import FAMILIES
+from pipeline.front.commands.table import COMMANDS
 from pipeline.front.run.own_code import running_code
 from pipeline.releases import resolve
 
@@ -54,7 +54,6 @@ KERNEL_FILES = [  # of torch 2.13.0
     if family.needs in KERNEL_TEMPLATES
     for file in family.files([], Layout(), resolve("2.13"))
 ]
-COMMANDS = entry_points(group="doit.COMMAND").names | {"help", "info", "list", "clean", "forget", "ignore", "dumpdb"}
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
 
 RECORD = ".gradmill"  # the folder of the record of generated files, among these
@@ -179,17 +178,17 @@ class Project:
 
     def _words(self, arguments: tuple[str, ...], variables: dict[str, object]) -> list[str]:
         values = {**self.values, **variables}
-        each = [] if arguments and arguments[0] in COMMANDS else ["-v2"]  # a run says each unit and file
+        each = [] if arguments and arguments[0] in COMMANDS else ["-v"]  # a run says each unit and file
         return [*each, *arguments, *(f"{name}={value}" for name, value in values.items())]
 
     def start(self, *arguments: str, **variables: object) -> subprocess.Popen[str]:
-        """`python -m doit` with this spec set and these folders. `seed` is the hash seed; the rest are variables."""
+        """gradmill with this spec set and these folders. `seed` is the hash seed; the rest are variables."""
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         if "seed" in variables:
             environment["PYTHONHASHSEED"] = str(variables.pop("seed"))
         if self.root != ROOT:
             environment.pop("PYTHONPATH", None)
-        command = [sys.executable, "-m", "doit", *self._words(arguments, variables)]
+        command = [sys.executable, "-m", "pipeline", *self._words(arguments, variables)]
         return subprocess.Popen(
             command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -198,15 +197,20 @@ class Project:
         """The same, and waits for the end; in a copy of a process, where that makes no difference."""
         if "seed" in variables or self.root != ROOT:
             return finish(self.start(*arguments, **variables))
-        return forked.doit(self._words(arguments, variables))
+        return forked.gradmill(self._words(arguments, variables), ROOT)
 
     def run_patched(self, *arguments: str, **variables: object) -> Run:
         """The same with what a test has patched."""
-        return forked.patched_doit(self._words(arguments, variables))
+        return forked.patched_gradmill(self._words(arguments, variables))
+
+    def doit(self, *arguments: str, **variables: object) -> Run:
+        """doit, with the tasks of the clone."""
+        values = {**self.values, **variables}
+        return forked.doit([*arguments, *(f"{name}={value}" for name, value in values.items())])
 
     def gradmill(self, *arguments: str, **variables: object) -> Run:
         """`gradmill`, in the folder of the project, as people run it."""
-        words = [word for word in self._words(arguments, variables) if word != "-v2"]
+        words = [word for word in self._words(arguments, variables) if word != "-v"]
         return forked.gradmill(words, self.folder)
 
     def kill_after(self, tasks: int) -> None:
@@ -219,7 +223,7 @@ class Project:
         assert finish(process).status == -signal.SIGKILL, "the run ended before it was killed"
 
     def build(self, **variables: object) -> Project:
-        """Runs doit, which must succeed."""
+        """Runs gradmill, which must succeed."""
         self.run(**variables).ok()
         return self
 

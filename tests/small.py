@@ -16,7 +16,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import forked
-from doit.cmd_run import opt_outfile
 from never_wrong.specset import make_tiny
 from server import Server
 
@@ -80,11 +79,9 @@ def _run_first(folder: Path) -> None:
     variables = [f"{name}={folder / name}" for name in ("cache", "generated")]
 
     def run(*words: str) -> None:
-        sys.argv = ["doit", *words, f"specs={formulas.parent}", *variables]
-        with redirect_stdout(io.StringIO()) as out, redirect_stderr(out):
-            opt_outfile["default"] = out
-            forked.run_doit(sys.argv[1:])
-        sys.modules.pop("dodo", None)  # has its build
+        sys.argv = ["gradmill", *words, f"specs={formulas.parent}", *variables]
+        with redirect_stdout(io.TextIOWrapper(io.BytesIO())) as out, redirect_stderr(out):
+            forked.run_gradmill(sys.argv[1:])
 
     read = cache(read_file)  # a run reads all files of gradmill; that none changed, it sees by their stats
     vars(bytecode)["read_file"] = read

@@ -371,7 +371,7 @@ def test_a_query_asks_its_database_for_values_only() -> None:
 
 ENTRIES = (
     *("pipeline/front/start/command.py", "pipeline/front/start/main.py"),
-    "pipeline/front/settings/command_line.py",  # of doit, whose entry is not gradmill's
+    "pipeline/front/process.py",  # to start it again
 )
 
 

@@ -1,8 +1,8 @@
 """The oracle: runs torchgen itself on a spec set, in a process of its own.
 
 Writes the nine Node files, those of other families where there are templates of them, and, as JSON lines, what
-`doit show match` must print. Needs a Python that can import the release's torchgen: the installed torch, or `--root`, a
-folder that holds an unpacked `torchgen/`.
+`gradmill show match` must print. Needs a Python that can import the release's torchgen: the installed torch, or
+`--root`, a folder that holds an unpacked `torchgen/`.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--python", help="folder for the files that Python needs; the rest is not made")
     parser.add_argument("--aten", help="ATen's templates: with --python, the classes of view metas, too")
     parser.add_argument("--match", help="file for the JSON lines")
-    parser.add_argument("--differentiability", help="file for what `doit show differentiability` must print")
+    parser.add_argument("--differentiability", help="file for what `gradmill show differentiability` must print")
     options = parser.parse_args()
     if options.root:
         sys.path.insert(0, options.root)

@@ -1,4 +1,4 @@
-"""`doit watch` on a project, as a process that tests talk to."""
+"""`gradmill watch` on a project, as a process that tests talk to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.query.memo import digest
 
 
 class Watching:
-    """A `doit watch` on a project."""
+    """A `gradmill watch` on a project."""
 
     def __init__(self, project: Project, **variables: object) -> None:
         self.process = project.start("watch", **variables)

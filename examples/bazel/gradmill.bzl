@@ -1,6 +1,6 @@
 """gradmill, as it is installed, for Bazel: a repository of its code and libraries, and a rule that generates Nodes."""
 
-_LIBRARIES = ["doit", "msgspec", "pipeline", "xxhash", "yaml"]
+_LIBRARIES = ["msgspec", "pipeline", "xxhash", "yaml"]
 
 _FIND = """
 import importlib.util, os, sys

@@ -29,11 +29,6 @@ def up_to_date(stage: str, count: int, what: str) -> str:
     return f"-- {stage}: {counted(count, what)}\n"
 
 
-def ignored(stage: str, count: int, what: str) -> str:
-    """The line for tasks that `doit ignore` excludes: their count."""
-    return f"!! {stage}: {counted(count, what)}\n"
-
-
 def summary(files: int, folder: str, changed: int, seconds: float | None = None, removed: int = 0) -> str:
     """The last line of a run: the number of generated files, how many changed, and how many others were deleted.
     `seconds`: the time of a run that had work to do."""
@@ -44,7 +39,8 @@ def summary(files: int, folder: str, changed: int, seconds: float | None = None,
 
 def counted(count: int, what: str) -> str:
     """A count with its noun: `1 file`, `2 files`."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    many = f"{what.removesuffix('y')}ies" if what.endswith("y") else f"{what}s"
+    return f"{count} {what if count == 1 else many}"
 
 
 def print_report(report: str, format_: str, stream: TextIO | None = None) -> None:
@@ -57,7 +53,7 @@ def print_report(report: str, format_: str, stream: TextIO | None = None) -> Non
         stream.flush()
 
 
-class Progress:
+class Terminal:
     """The progress line of one stream. Silent unless the stream is a terminal that can erase a line."""
 
     def __init__(self, stream: Any) -> None:

@@ -169,7 +169,7 @@ class SqliteStore:
     def _connect(self) -> None:
         for end in _NEXT_TO:
             leave_files_only(self.path + end)
-        self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+        self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
         self._run("PRAGMA wal_autocheckpoint = 0")  # values in the log leave the file as it was opened
@@ -188,7 +188,8 @@ class SqliteStore:
         from urllib.parse import quote
 
         path = quote(os.fsencode(os.path.abspath(self.path)))
-        self._connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True, isolation_level=None)
+        name = f"file:{path}?immutable=1"
+        self._connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
         if not is_checkpointed(self.path):
             raise PermissionError(errno.EACCES, "it is being written", self.path)
 
@@ -352,7 +353,7 @@ class SqliteStore:
         """Begins a new database, in a file that is moved to its place after the commit."""
         self._new, file = new_file(self.path)
         os.close(file)
-        self._connection = sqlite3.connect(self._new, isolation_level=None)
+        self._connection = sqlite3.connect(self._new, isolation_level=None, check_same_thread=False)
         self._run(f"PRAGMA page_size = {_PAGE}")
         self._run("PRAGMA synchronous = OFF")
         self._run("PRAGMA journal_mode = MEMORY")  # a write that fails loses nothing that was written before

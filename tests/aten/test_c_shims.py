@@ -13,7 +13,7 @@ from torchgen_gen import SHIMS, Refused, run_gen
 
 from aten.conftest import FOLDER
 from pipeline.families.c_shims.plan import devices_of
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.problems.problem import Problem
 from pipeline.releases import resolve
@@ -140,7 +140,7 @@ EDITS = {
 
 def problems_with(project: Project, name: str, before: str) -> list[Problem]:
     variables = {"specs": project.specs, "cache": project.specs.parent / "other", "families": "c_shims"}
-    db = Build(read_config({name: str(value) for name, value in variables.items()})).db
+    db = Session.open(read_config({name: str(value) for name, value in variables.items()})).db
     return changes(db, headers(db)[name], before)
 
 

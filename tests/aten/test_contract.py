@@ -23,7 +23,7 @@ from torchgen_gen import SHIMS, shared_gen
 from aten.contract_steps import STEPS, Moved, Step, project_of_torch
 from pipeline.families.file import ANY
 from pipeline.families.table import FAMILIES
-from pipeline.front.run.build import WRITES, Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.stages.manifest import unit_facts, unit_list
 from pipeline.stages.schemas import bucket_of_function
@@ -101,10 +101,10 @@ def test_a_new_operator_runs_few_outlines_and_joins_no_headers_of_operators(aten
     assert [name for query, name in after if query == block.name and ANY in name] == []
 
 
-def _appended(project: Project, name: str) -> Build:
+def _appended(project: Project, name: str) -> Session:
     """A build after an operator is added."""
     project.append("native_functions.yaml", f"- func: {name}(Tensor self) -> Tensor\n")
-    return Build(read_config(project.values | {"families": "aten"}), mode=WRITES)
+    return Session.open(read_config(project.values | {"families": "aten"}), writes=True)
 
 
 def _listed(project: Project, name: str) -> list[str]:

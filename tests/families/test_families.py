@@ -153,7 +153,7 @@ def test_a_new_family_is_a_folder_and_a_name(with_a_new_family: Project) -> None
     manifest = json.loads(project.manifest())
     assert "templates/MadeUp.h" in {input_["name"] for input_ in manifest["inputs"]}
     assert "made up exp" in {unit["unit"] for unit in manifest["units"] if unit["family"] == "made_up"}
-    assert "shard:made/MadeUp.h" in project.run("info", "shard:made/MadeUp.h").stdout
+    assert "shard:made/MadeUp.h" in project.run("list", "shard:made/MadeUp.h").stdout
     assert "emit:made up exp.out" in project.run("list", "--all").stdout
     assert "made_up unit of exp(Tensor self)" in project.run("explain", "made up exp").stdout
 

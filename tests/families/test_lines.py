@@ -16,7 +16,7 @@ from cpp import toolchain
 from project import CORE, ROOT, Project
 
 from pipeline.families.table import FAMILIES
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.reports.origin.lines import place_in
 from pipeline.reports.origin.owners import NO_UNIT, parts_of
@@ -39,8 +39,8 @@ def entry(project: Project, file: str, op: str) -> str:
     return f"{path}:{line} {op}"
 
 
-def opened(project: Project, **variables: object) -> Build:
-    return Build(read_config({**project.values, **{name: str(value) for name, value in variables.items()}}))
+def opened(project: Project, **variables: object) -> Session:
+    return Session.open(read_config({**project.values, **{name: str(value) for name, value in variables.items()}}))
 
 
 # ---- explain FILE:LINE

@@ -1,4 +1,4 @@
-"""The commands beside doit's own: explain, gc, watch, export, schema; the manifest, the depfiles and the stamp."""
+"""Commands: explain, gc, watch, export, schema; the manifest, the depfiles and the stamp."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from watching import Watching
 
 from pipeline.families.table import TEMPLATES
 from pipeline.front.commands import watch
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 
 PACKAGE = ROOT / "pipeline"
@@ -196,12 +196,12 @@ def test_watch_ends_quietly_in_a_callback_of_a_pass(built: Project, monkeypatch:
         raise KeyboardInterrupt
 
     def interrupted(*_: object, **__: object) -> None:
-        thing = watch.Watch()
+        thing = set[str]()
         known = weakref.ref(thing, interrupt)
         del thing
         raise AssertionError(known)
 
-    monkeypatch.setattr(watch.Watch, "_pass", interrupted)
+    monkeypatch.setattr(watch._Watch, "_pass", interrupted)
     built.run_patched("watch").clean()
 
 
@@ -274,15 +274,14 @@ def test_watch_sees_a_release_go_and_another_come(built: Project, watching: Watc
 
 
 def test_a_save_that_the_watcher_misses_is_seen_all_the_same(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    def events(build: Build) -> Iterator[list[str]]:
+    def events(session: Session) -> Iterator[list[str]]:
         yield []  # the watcher is there
         built.set_formula("exp", "self", "result.conj() * grad")
         yield []  # and says that nothing happened
 
     monkeypatch.setattr(watch, "_events", events)
-    command = object.__new__(watch.Watch)
     variables = built.values
-    command._watch(Build(read_config(variables)), variables)
+    watch._Watch(Session.open(read_config(variables), writes=True), variables)._watch()
     assert built.files() == built.clean_build()
     assert b"result.conj() * grad" in built.files()["Functions.cpp"]
 
@@ -354,14 +353,14 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
 
 
 def test_a_comment_moves_lines_in_the_manifest_and_rebuilds_nothing_else_of_it(built: Project) -> None:
-    from pipeline.front.run.build import Build
+    from pipeline.front.run.session import Session
     from pipeline.front.settings.config import read_config
     from pipeline.stages.manifest import unit_facts, unit_lines, unit_list
 
     before = {(unit["family"], unit["unit"]): unit for unit in json.loads(built.manifest())["units"]}
     path = built.path("derivatives.yaml")
     path.write_text(f"# A comment.\n{path.read_text()}")
-    build = Build(read_config(built.values))
+    build = Session.open(read_config(built.values))
     unit_list(build.db)
     ran = [name for name in build.db.ran if name[0] in (unit_facts.name, unit_lines.name)]
     build.close()

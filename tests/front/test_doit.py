@@ -1,298 +1,253 @@
-"""The command line: doit's own commands on gradmill's tasks, what is refused, and output that is always the same."""
+"""doit's own commands on gradmill's tasks, as doit's documentation describes them."""
 
 from __future__ import annotations
 
-import shutil
+import json
 from pathlib import Path
-from zipfile import ZipFile
 
 import forked
 import pytest
-from conftest import RELEASE
-from hostile_stores import large_directory
-from project import (
-    ANALYSIS,
-    ROOT,
-    SHARD_TASKS,
-    Project,
-    assert_clean,
-    elsewhere,
-    files_in,
-    finish,
+from project import ANALYSIS, NODE_FILES, ROOT, SHARDS, Project, Run, assert_clean, elsewhere, finish
+
+from front.test_cache import DAMAGE
+
+SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: "
+
+
+def executed(run: Run) -> list[str]:
+    """The stages, groups and `manifest` of which something was executed."""
+    lines = [line for line in run.ok().stdout.splitlines() if line.startswith(".  ")]
+    return [line[3:].partition(":")[0] for line in lines]
+
+
+@pytest.fixture
+def made(project: Project) -> Project:
+    """A project that doit has built."""
+    project.doit().ok()
+    return project
+
+
+def test_a_build_equals_that_of_gradmill(project: Project) -> None:
+    run = project.doit().clean()
+    assert executed(run) == [*ANALYSIS, "emit", "shard", "manifest"]
+    assert f".  shard: {len(SHARDS)} files\n" in run.stdout
+    assert_clean(project)
+    assert executed(project.doit()) == []
+    assert project.gradmill().ran == []
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["alone", "threads"])
+def test_an_edit_runs_what_it_changes(made: Project, words: tuple[str, ...]) -> None:
+    made.set_formula("exp", "self", "result.conj() * grad")
+    run = made.doit(*words)
+    assert executed(run) == ["specs", "derivatives", "infos", "foreach", "match", "emit", "shard", "manifest"]
+    assert ".  emit: nodes\n" in run.stdout and ".  shard: Functions.cpp\n" in run.stdout
+    assert_clean(made)
+    assert executed(made.doit(*words)) == []
+    made.append("derivatives.yaml", "# a comment")
+    assert executed(made.doit(*words)) == ["specs", "manifest"]
+
+
+def test_list_names_the_tasks(project: Project) -> None:
+    names = {line.split()[0] for line in project.doit("list", "--all").clean().stdout.splitlines()}
+    assert {*ANALYSIS, "emit:nodes", "shard:Functions.cpp", "manifest"} <= names
+    assert "emit:nodes:ExpBackward0" not in names
+    units = {line.split()[0] for line in project.doit("list", "--all", units=1).clean().stdout.splitlines()}
+    assert {*names, "emit:nodes:ExpBackward0"} <= units
+    assert project.files() == {}
+
+
+def test_list_shows_what_is_up_to_date_and_writes_nothing(made: Project) -> None:
+    before = made.mtimes()
+    lines = made.doit("list", "--all", "-s").clean().stdout.splitlines()
+    assert {line.split()[1] for line in lines if line[0] == "R"} == {"emit", "shard"}  # doit runs each group
+    made.set_formula("exp", "self", "result.conj() * grad")
+    lines = made.doit("list", "--all", "-s").clean().stdout.splitlines()
+    run = {line.split()[1] for line in lines if line[0] == "R"}
+    assert {"derivatives", "emit:nodes", "shard:Functions.cpp"} <= run
+    assert "schemas" not in run and "shard:Functions.h" not in run
+    assert made.mtimes() == before
+
+
+def test_info_has_the_state_and_the_dependencies(made: Project) -> None:
+    assert "up-to-date" in made.doit("info", "match").ok().stdout
+    made.set_formula("exp", "self", "result.conj() * grad")
+    run = made.doit("info", "match")
+    assert (run.status, " - schemas\n" in run.stdout, "status     : run" in run.stdout) == (1, True, True)
+
+
+def test_a_task_by_name_or_pattern_or_path_runs_with_what_it_needs(project: Project) -> None:
+    assert sorted(executed(project.doit("infos"))) == ["derivatives", "infos", "schemas", "specs"]
+    assert project.files() == {}
+    project.doit("shard:Functions.[hc]*").ok()
+    assert sorted(project.files()) == ["Functions.cpp", "Functions.h"]
+    project.doit(str(project.generated / "python_functions.h")).ok()
+    assert sorted(project.files()) == ["Functions.cpp", "Functions.h", "python_functions.h"]
+    assert project.files()["Functions.h"] == project.clean_build()["Functions.h"]
+
+
+def test_a_unit_has_a_task_with_units(made: Project) -> None:
+    run = made.doit("emit:nodes:ExpBackward0", units=1).clean()
+    assert ".  emit: nodes:ExpBackward0\n" in run.stdout
+    assert "emit" in executed(made.doit("emit:nodes", units=1))
+    assert executed(made.doit("emit:nodes", units=1)) == []
+
+
+@pytest.mark.parametrize("word", ["shard:nonsense.cpp", "emit:nosuch", "nonsense"])
+def test_a_task_that_does_not_exist_is_an_error(project: Project, word: str) -> None:
+    run = project.doit(word)
+    assert (run.status, word in run.stderr) == (3, True)
+    assert project.files() == {}
+
+
+@pytest.mark.parametrize("words", [(), ("-c",), ("-a",), ("-c", "shard"), ("-n", "2", "-c")], ids=" ".join)
+def test_an_error_is_reported_once_and_no_file_is_written(made: Project, words: tuple[str, ...]) -> None:
+    files = made.files()
+    made.replace("derivatives.yaml", "- name: exp(Tensor self) -> Tensor\n  self: ", SLEF)
+    plain, run = made.gradmill(), made.doit(*words)
+    assert run.status in (1, 2)  # doit's: with --continue, tasks whose inputs are missing count too
+    assert run.stderr == plain.stderr
+    assert made.files() == files
+
+
+def test_with_continue_no_file_is_written_next_to_an_error(project: Project) -> None:
+    """An error that only the units of one family have: the files of others have none."""
+    project.replace("templates/Functions.h", "${autograd_function_declarations}", "${autograd_function_declaration}")
+    assert project.gradmill().status == 1
+    assert project.doit("--continue").status in (1, 2)
+    assert project.files() == {}
+
+
+def test_warnings_are_reported_by_every_run(made: Project) -> None:
+    made.set_formula("exp", "self", "grad * slef")
+    reports = [made.doit(*words).ok().stderr for words in ((), (), ("match",), ())]
+    assert "unknown name 'slef'" in reports[0] and len(set(reports)) == 1
+    made.doit(strict=1).failed("unknown name 'slef'", "strict=1: warnings are errors")
+
+
+@pytest.mark.parametrize("task", ["match", "emit:nodes", "shard:Functions.h", "manifest"])
+def test_what_is_forgotten_runs_once(made: Project, task: str) -> None:
+    before = made.mtimes()
+    assert made.doit("forget", task).status == 0
+    assert task.partition(":")[0] in executed(made.doit())
+    assert executed(made.doit()) == []
+    assert made.mtimes() == before
+
+
+def test_forgetting_all_runs_all(made: Project) -> None:
+    assert made.doit("forget").status == 0
+    assert executed(made.doit()) == [*ANALYSIS, "emit", "shard", "manifest"]
+    assert executed(made.doit()) == []
+
+
+def test_what_is_ignored_is_skipped_until_it_is_forgotten(project: Project) -> None:
+    assert project.doit("ignore", "emit:nodes").stdout == "ignoring emit:nodes\n"
+    run = project.doit().ok()
+    assert "!! manifest\n" in run.stdout and project.files() == {}
+    assert project.doit("forget", "emit:nodes").status == 0
+    project.doit().ok()
+    assert_clean(project)
+
+
+def test_clean_deletes_what_gradmill_wrote(made: Project) -> None:
+    before = made.files()
+    assert made.doit("clean", "-n").status == 0
+    assert made.files() == before
+    (made.generated / "Functions.h").write_text("mine\n")
+    run = made.doit("clean")
+    assert "Functions.h: " in run.stdout and "it was not deleted" in run.stdout
+    assert made.files() == {"Functions.h": b"mine\n"}
+    (made.generated / "Functions.h").unlink()
+    made.doit().ok()
+    assert_clean(made)
+
+
+def test_always_executes_every_task_and_writes_nothing(made: Project) -> None:
+    before = made.mtimes()
+    assert executed(made.doit("-a")) == [*ANALYSIS, "emit", "shard", "manifest"]
+    assert made.mtimes() == before
+
+
+def test_other_processes_are_an_error_with_a_hint(project: Project) -> None:
+    project.doit("-n", "2", "-P", "process").failed("gradmill's tasks share one process", "leave out -P process")
+    assert project.files() == {}
+
+
+@pytest.mark.parametrize("reporter", ["zero", "json", "executed-only", "error-only", "console"])
+def test_doits_reporters_report(project: Project, reporter: str) -> None:
+    run = project.doit("-r", reporter).ok()
+    assert_clean(project)
+    if reporter == "json":
+        assert {task["result"] for task in json.loads(run.stdout)["tasks"] if "shard:" in task["name"]} == {"success"}
+
+
+# ---- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem", "hint"),
+    [
+        ({"spcse": "core"}, "spcse=core: there is no such variable", "did you mean 'specs'?"),
+        ({"strict": "yes"}, "strict=yes", "write strict=0 or strict=1"),
+        ({"units": "2"}, "units=2", "write units=0 or units=1"),
+        ({"stamp": "made"}, "doit writes no stamp", "write gradmill stamp=made"),
+        ({"fix": "1"}, "fix=1: only check fixes files", "write gradmill check fix=1"),
+    ],
 )
-
-# ---- commands
-
-
-def test_list_names_the_stages(project: Project) -> None:
-    run = project.run("list").ok()
-    assert [line.split()[0] for line in run.stdout.splitlines()] == sorted([*ANALYSIS, "emit", "manifest", "shard"])
-
-
-@pytest.mark.parametrize("backend", ["json", "sqlite3", "dbm"])
-def test_a_backend_of_doits_own_may_be_asked_for(project: Project, backend: str, tmp_path: Path) -> None:
-    words = ("--backend", backend, "--db-file", str(tmp_path / "values"))
-    assert project.run(*words).status == 0
-    again = project.run(*words).clean()
-    assert {line[:2] for line in again.stdout.splitlines()[:-1]} == {"--"}
-    assert project.run("ignore", *words, "manifest").status == 0
-    assert "!! manifest" in project.run(*words).stdout  # it is read again
-    assert list(tmp_path.glob("values*"))
-
-
-def test_list_all_names_every_node_of_a_project_never_built(project: Project) -> None:
-    names = [line.split()[0] for line in project.run("list", "--all").stdout.splitlines()]
-    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(names)
-
-
-def test_list_status_of_a_clean_project_is_up_to_date(built: Project) -> None:
-    lines = built.run("list", "--all", "--status").stdout.splitlines()
-    states = {line.split()[1]: line[0] for line in lines}
-    assert "emit:ExpBackward0" in states
-    assert {name for name, state in states.items() if state != "U"} == set()
-
-
-def test_list_status_after_an_edit_shows_the_nodes_to_run(built: Project) -> None:
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
-    lines = built.run("list", "--all", "--status").stdout.splitlines()
-    nodes = {line.split()[1] for line in lines if line[0] == "R" and line.split()[1].startswith("emit")}
-    assert nodes == {"emit", "emit:ExpBackward0", "emit:ForeachExpBackward0"}
-    states = {line.split()[1]: line[0] for line in built.run("list", "--status").stdout.splitlines()}
-    assert (states["emit"], states["shard"], states["schemas"]) == ("R", "R", "U")
-
-
-def test_list_runs_nothing_and_writes_no_generated_file(project: Project) -> None:
-    run = project.run("list", "--all", "--status")
-    assert (run.status, run.ran) == (0, [])
-    assert project.files() == {}
-
-
-def test_a_run_after_clean_makes_only_the_files_and_the_manifest(built: Project) -> None:
-    before = built.files()
-    built.run("clean")
-    assert built.run().ran == [*SHARD_TASKS, "manifest"]
-    assert built.files() == before
-
-
-def test_always_execute_executes_every_task(built: Project) -> None:
-    before = built.mtimes()
-    run = built.run("-av", "2")
-    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(run.ran)
-    assert built.mtimes() == before
-
-
-# ---- tasks by name
-
-
-def test_a_stage_by_name_runs_what_it_needs(project: Project) -> None:
-    run = project.run("infos")
-    assert sorted(run.ran) == sorted(["specs", "schemas", "derivatives", "infos"])
-    assert project.files() == {}
-
-
-def test_a_node_by_name_runs_no_other_node(project: Project) -> None:
-    run = project.run("emit:ExpBackward0").ok()
-    assert sorted(run.ran) == sorted([*ANALYSIS, "emit:ExpBackward0"])
-
-
-def test_all_units_share_a_task_and_each_has_one_when_they_are_listed(project: Project) -> None:
-    assert project.gradmill("list").stdout.count("emit") == 1
-    made = project.run().units
-    listed = [line.split()[0] for line in project.run("list", "--all").stdout.splitlines()]
-    assert sorted(f"emit:{unit}" for unit in made) == sorted(task for task in listed if task.startswith("emit:"))
-
-
-def test_a_file_by_name_makes_no_other_file(project: Project) -> None:
-    project.run("shard:Functions.cpp").ok()
-    assert list(project.files()) == ["Functions.cpp"]
-    assert project.files()["Functions.cpp"] == project.clean_build()["Functions.cpp"]
-
-
-def test_a_node_by_name_brings_only_itself_up_to_date(built: Project) -> None:
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
-    run = built.run("emit:ForeachExpBackward0")
-    assert [task for task in run.ran if ":" in task] == ["emit:ForeachExpBackward0"]
-
-
-def test_a_file_by_name_brings_its_nodes_up_to_date(built: Project) -> None:
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
-    built.run("shard:Functions.cpp")
-    assert built.files() == built.clean_build()
-
-
-# ---- what is refused
-
-
-@pytest.mark.parametrize("words", [(), ("list",), ("explain",), ("rule",), ("schema", "manifest"), ("clean",)])
-def test_doit_refuses_a_variable_that_there_is_not(project: Project, words: tuple[str, ...]) -> None:
-    project.run(*words, spcse="core").failed("spcse=core: there is no such variable", "did you mean 'specs'?", status=3)
+def test_a_wrong_variable_is_refused(project: Project, variables: dict[str, str], problem: str, hint: str) -> None:
+    for words in ((), ("list",)):
+        project.doit(*words, **variables).failed(problem, hint, status=3)
     assert not project.generated.exists()
 
 
-def test_a_dodo_that_was_copied_from_an_earlier_clone_has_the_tasks(project: Project) -> None:
-    """Of one that imported them from another module."""
-    text = (ROOT / "dodo.py").read_text()
-    before = "import open_build\nfrom pipeline.front.doit.namespace import namespace"
-    (project.folder / "dodo.py").write_text(copied := text.replace("import namespace, open_build", before))
-    assert copied != text
-    assert "emit " in forked.doit(["list", *project.words], project.folder).ok().stdout
-    forked.doit(["list", *project.words, "spcse=core"], project.folder).failed("there is no such variable", status=3)
+def test_a_folder_of_another_set_is_refused(made: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "other", made.specs, "2.13.0")
+    other.cache = made.cache
+    other.doit().failed("belongs to another spec set", status=3)
 
 
-def test_variables_of_other_projects_are_theirs(tmp_path: Path) -> None:
-    (tmp_path / "dodo.py").write_text(
-        "from doit import get_var\n"
-        "def task_hello():\n"
-        "    return {'actions': [lambda: print(get_var('spec'), get_var('colour'))], 'verbosity': 2}\n"
-    )
-    words = ["spec=mine", "colour=red"]
-    run = forked.doit(words, tmp_path)
-    assert (run.status, run.stdout) == (0, ".  hello\nmine red\n")
-    assert [forked.doit([*words, command], tmp_path).status for command in ("list", "explain", "rule")] == [0, 0, 0]
+def test_a_place_of_others_is_refused(project: Project) -> None:
+    project.generated.mkdir()
+    (project.generated / "Functions.h").write_text("mine\n")
+    project.doit().failed("Functions.h", "there is a file that gradmill did not generate")
+    assert list(project.files()) == ["Functions.h"]
 
 
-@pytest.mark.parametrize("command", ["check", "page", "explain", "show", "list", "coverage", "export", "watch", "gc"])
-def test_a_command_refuses_a_variable_that_there_is_not(project: Project, command: str) -> None:
-    project.gradmill(command, colour="x").failed("colour=x: there is no such variable", "specs, release", status=3)
-    assert not project.generated.exists()
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_database_of_doit_is_replaced(made: Project, damage: str) -> None:
+    (path,) = made.rows.parent.glob("doit-*")
+    DAMAGE[damage](path, path.with_name("older"))
+    assert "Traceback" not in made.doit().stderr
+    made.set_formula("exp", "self", "result.conj() * grad")
+    made.doit()
+    made.gradmill().ok()
+    assert_clean(made)
 
 
-@pytest.mark.parametrize("words", [("explain", ""), ("show", ""), ("show", "match", ""), ("coverage", ""), ("",)])
-def test_a_word_of_no_letters_is_refused(project: Project, words: tuple[str, ...]) -> None:
-    project.gradmill(*words).failed("'': an argument is empty", "leave it out", status=3)
-
-
-# Words, variables, what is wrong, what to do.
-REFUSED: list[tuple[str, dict[str, object], str, str]] = [
-    ("", {"spec": "core"}, "spec=core: there is no such variable", "did you mean 'specs'?"),
-    ("", {"zzz": 1}, "zzz=1: there is no such variable", "specs, release, generated, cache, strict"),
-    ("", {"specs": "cors"}, "specs=cors: there is no such spec set", "did you mean 'core'?"),
-    ("", {"strict": "yes"}, "strict=yes", "write strict=0 or strict=1"),
-    ("show matches", {}, "no stage 'matches'", "did you mean 'match'?"),
-    ("show", {}, "name a stage", "stages: specs"),
-    ("show match sigmoit", {}, "'match' has no 'sigmoit'", "did you mean 'sigmoid'?"),
-    ("info nonsense", {}, "there is no task 'nonsense'", "gradmill list --all"),
-    ("info shard:Functions.hh", {}, "no task 'shard:Functions.hh'", "'shard:Functions.h'"),
-    ("info shard:Functions.h", {"families": "factories"}, "there is no task 'shard:Functions.h'", ""),
-    ("emit:NoSuchBackward0", {}, "there is no task 'emit:NoSuchBackward0'", ""),
-    ("exlpain", {}, "there is no command or task 'exlpain'", "did you mean 'explain'?"),
-    ("shwo match", {}, "there is no command or task 'shwo'", "did you mean 'show'?"),
-    ("--specs torch", {}, "--specs", ""),
-    ("--specs=torch", {}, "--specs", ""),
-    ("explain --release 2.9", {}, "--release", "release=2.9"),
-    ("emit:ExpBackwrd0", {}, "no task 'emit:ExpBackwrd0'", "did you mean 'emit:ExpBackward0'?"),
-]
-
-
-@pytest.mark.parametrize(("words", "variables", "problem", "hint"), REFUSED)
-def test_what_there_is_not_is_refused(
-    project: Project, words: str, variables: dict[str, object], problem: str, hint: str
-) -> None:
-    project.gradmill(*words.split(), **variables).failed(problem, hint, status=3)
-
-
-def test_a_folder_without_specs_is_refused(project: Project, tmp_path: Path) -> None:
-    project.run(specs=tmp_path).failed("no native_functions.yaml", "a spec set is a flat folder", status=3)
-
-
-def test_a_file_that_is_no_wheel_is_refused(project: Project, tmp_path: Path) -> None:
-    path = tmp_path / "torch.whl"
-    for data in (b"not a wheel", large_directory(1_000_000)):
-        path.write_bytes(data)
-        project.run(specs=path).failed("torch.whl: not a wheel", "download it again", status=3)
-
-
-def test_a_set_that_does_not_tell_its_release_is_refused(project: Project) -> None:
-    (project.specs / "RELEASE").unlink()
-    project.run().failed("the spec set does not name its PyTorch release", "write release=X.Y.Z", status=3)
-
-
-def test_an_unknown_release_is_refused(project: Project) -> None:
-    (project.specs / "RELEASE").unlink()
-    project.run(release="1.13").failed("PyTorch release '1.13' is not known", "known releases: 2.4.1", status=3)
-
-
-def test_a_release_newer_than_all_known_ones_is_read_with_a_warning(project: Project) -> None:
-    (project.specs / "RELEASE").unlink()
-    run = project.run("specs", release="99.1").ok()
-    assert "newer than all known ones" in run.stderr
-
-
-def test_strict_makes_a_warning_an_error(project: Project) -> None:
-    project.set_formula("exp", "self", "grad * rezult")
-    project.run(strict=1).failed("unknown name 'rezult'", "strict=1: warnings are errors", status=1)
-    assert project.files() == {}
-
-
-# ---- show
-
-
-def test_show_prints_an_operator_by_name(project: Project) -> None:
-    (row,) = project.run("show", "infos", "mv").rows
-    assert row["op"] == "MvBackward0"
-
-
-def test_show_prints_a_node_by_name(project: Project) -> None:
-    (row,) = project.run("show", "emit", "MvBackward0").rows
-    assert "struct TORCH_API MvBackward0" in row["pieces"]["declaration"]
-
-
-def test_show_touches_no_generated_file(built: Project) -> None:
-    before = built.mtimes()
-    built.set_formula("mv", "vec", "self.conj().t().mv(grad)")
-    assert "self.conj().t().mv(grad)" in built.run("show", "infos", "mv").stdout
-    assert built.mtimes() == before
-
-
-# ---- always the same
-
-
-def test_the_layout_changes_nothing(built: Project, small_specs: Path, tmp_path: Path) -> None:
-    other = Project(tmp_path / "packaged", small_specs, RELEASE, packaged=True).build()
-    assert other.files() == built.files()
-
-
-def test_a_wheel_is_a_spec_set(built: Project, small_specs: Path, tmp_path: Path) -> None:
-    packaged = Project(tmp_path / "packaged", small_specs, RELEASE, packaged=True)
-    wheel = tmp_path / f"torch-{RELEASE}-py3-none-any.whl"
-    with ZipFile(wheel, "w") as archive:
-        archive.writestr("torch/version.py", f"__version__ = '{RELEASE}'\n")
-        for path in packaged.specs.rglob("*"):
-            archive.write(path, f"torchgen/packaged/{path.relative_to(packaged.specs)}")
-    generated = tmp_path / "from the wheel"
-    built.run(specs=wheel, generated=generated).ok()
-    assert files_in(generated) == built.files()
-    assert built.run(specs=wheel, generated=generated).ran == []
-
-
-def test_the_embedded_set_has_a_name_and_is_the_default(core_project: Project) -> None:
-    forked.gradmill([], core_project.folder).ok()
-    assert files_in(core_project.generated / "core") == core_project.clean_build()
-    named = forked.gradmill(["specs=core"], core_project.folder)
-    assert (named.status, named.ran) == (0, [])
-
-
-def test_a_moved_project_makes_the_same_files(built: Project, tmp_path: Path) -> None:
-    before = built.files()
-    shutil.move(built.specs, tmp_path / "moved")
-    built.specs = tmp_path / "moved"
-    built.build()
-    assert built.files() == before
-
-
-def test_what_is_to_be_forgotten_stays_so_until_it_is_made_again(built: Project) -> None:
-    assert built.run("forget", "emit:ExpBackward0").status == 0
-    assert built.run("schemas").status == 0
-    assert built.run().units == ["ExpBackward0"]
-    assert built.run().ran == []
+def test_each_configuration_has_a_database(made: Project) -> None:
+    made.doit(families="nodes").ok()
+    assert len(list(made.rows.parent.glob("doit-*"))) == 2
+    assert sorted(made.files()) == sorted(NODE_FILES)
+    assert executed(made.doit(families="nodes")) == []
 
 
 @pytest.mark.parametrize("folder", [None, ROOT])
 def test_doit_may_be_started_from_elsewhere(project: Project, folder: Path | None) -> None:
     options = ["-f", ROOT / "dodo.py", *(["-d", folder] if folder else [])]
-    values = project.words
     for words in ([], ["list", "--all"]):
-        run = finish(elsewhere("-m", "doit", *words, *options, *values, cwd=project.folder))
+        run = finish(elsewhere("-m", "doit", *words, *options, *project.words, cwd=project.folder))
         assert (run.status, run.stderr) == (0, ""), words
     assert_clean(project)
-    assert finish(elsewhere("-m", "doit", *options, *values, cwd=project.folder)).ran == []
+    assert executed(finish(elsewhere("-m", "doit", *options, *project.words, cwd=project.folder))) == []
+
+
+def test_doit_without_gradmills_tasks_is_doit(tmp_path: Path) -> None:
+    """An installed gradmill adds nothing to it."""
+    (tmp_path / "dodo.py").write_text(
+        "from doit import get_var\n"
+        "def task_hello():\n"
+        "    return {'actions': [lambda: print(get_var('spec'), get_var('colour'))], 'verbosity': 2}\n"
+    )
+    run = forked.doit(["spec=mine", "colour=red"], tmp_path)
+    assert (run.status, run.stdout) == (0, ".  hello\nmine red\n")
+    assert "explain" not in forked.doit(["help"], tmp_path).stdout

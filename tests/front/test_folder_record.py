@@ -137,7 +137,7 @@ def test_a_copy_with_notes_stays_whatever_its_name_and_head_are(tiny: Project, l
     copy.write_text(notes := (tiny.generated / "Functions.cpp").read_text() + "// hours of my notes\n")
     for each in lost:
         shutil.rmtree(tiny.cache if each == "cache" else tiny.generated / RECORD)
-    for words, variables in (((), {}), ((), NODES), (("clean",), {}), (("clean", "-a"), NODES)):
+    for words, variables in (((), {}), ((), NODES), (("clean",), {}), (("clean",), NODES)):
         tiny.run(*words, **variables)
         assert copy.read_text() == notes
 

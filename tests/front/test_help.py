@@ -7,17 +7,14 @@ from pathlib import Path
 
 import forked
 import pytest
-from doit.doit_cmd import DoitMain
 from project import ROOT
 
 from pipeline import __version__
-from pipeline.front.commands.help import _OPTIONS, GROUPS
-from pipeline.front.doit.plugins import PLUGINS
+from pipeline.front.commands.table import COMMANDS as TABLE
+from pipeline.front.commands.table import REMOVED
 from pipeline.front.settings.variables import VARIABLES
 
-COMMANDS = sorted({*PLUGINS["COMMAND"], *(command.get_name() for command in DoitMain.DOIT_CMDS)})
-
-DOITS = ("--db-file", "(config:", "dodo", "stdout/stderr", "--pdb", "md5sum", "multiprocessing", "delayed")  # its words
+COMMANDS = sorted(TABLE)
 
 
 def gradmill(folder: Path, *words: str) -> tuple[int, str, str]:
@@ -25,11 +22,11 @@ def gradmill(folder: Path, *words: str) -> tuple[int, str, str]:
 
 
 def test_the_page_has_each_command_and_each_variable_once(tmp_path: Path) -> None:
-    assert sorted(name for names in GROUPS.values() for name in names) == COMMANDS
     status, out, error = gradmill(tmp_path, "--help")
     assert (status, error) == (0, "")
     first = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     assert [name for name in (*COMMANDS, *VARIABLES) if name not in first] == []
+    assert all(f"  {command.sentence}\n" in out for command in TABLE.values())
     assert max(map(len, out.splitlines())) <= 120
 
 
@@ -45,11 +42,11 @@ def test_the_page_is_shown_however_it_is_requested(tmp_path: Path, words: list[s
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_has_a_page_without_options_that_make_no_difference(tmp_path: Path, command: str) -> None:
+def test_each_command_has_a_page_with_its_options(tmp_path: Path, command: str) -> None:
     status, out, error = gradmill(tmp_path, command, "--help")
     assert (status, error) == (0, "")
     assert out.startswith(f"usage: gradmill {command}")
-    assert [word for word in DOITS if word in out] == []
+    assert [option.name for option in TABLE[command].options if option.name not in out] == []
     assert gradmill(tmp_path, "help", command)[1] == out
     assert list(tmp_path.iterdir()) == []
 
@@ -64,27 +61,33 @@ def test_the_version_is_that_of_gradmill(tmp_path: Path, words: list[str]) -> No
 @pytest.mark.parametrize("words", [["explian", "--help"], ["help", "explian"]], ids=" ".join)
 def test_help_for_what_does_not_exist_names_the_nearest_command(tmp_path: Path, words: list[str]) -> None:
     status, _, error = gradmill(tmp_path, *words)
-    assert (status, error) == (3, "ERROR: there is no command or task 'explian'\n  did you mean 'explain'?\n")
+    assert (status, error) == (3, "ERROR: there is no command 'explian'\n  did you mean 'explain'?\n")
 
 
 def test_a_command_may_be_followed_by_variables_and_names(tmp_path: Path) -> None:
     assert gradmill(tmp_path, "specs=core", "explain", "exp", "--help") == gradmill(tmp_path, "help", "explain")
 
 
-def test_the_own_texts_of_options_are_those_of_options_that_exist() -> None:
-    commands = {command.get_name(): command for command in DoitMain.DOIT_CMDS}
-    for name, texts in _OPTIONS.items():
-        known = {option["long"] for option in commands[name].cmd_options} | {
-            o["long"] for o in commands[name].base_options
-        }
-        assert sorted(texts.keys() - known) == []
+def test_the_reference_has_every_command_with_its_sentence() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text()
+    table = page[page.index("## Commands") : page.index("## Variables")]
+    listed = dict(re.findall(r"^\| `(\S+)[^|]*` \| ([^|]+) \|", table, re.MULTILINE))
+    assert listed == {name: command.sentence for name, command in TABLE.items()}
+
+
+@pytest.mark.parametrize("word", REMOVED)
+def test_a_word_of_an_earlier_version_has_no_misleading_hint(tmp_path: Path, word: str) -> None:
+    lines = [[word], [word, "x"], ["help", word]] if word != "remote" else [["remote=http://x"]]
+    for words in lines:
+        status, _, error = gradmill(tmp_path, *words)
+        assert status == 3
+        assert REMOVED[word] in error and "did you mean" not in error
 
 
 OF_SET = {  # commands that work on a set, as they are typed
-    "check": [], "coverage": [], "diff": ["against=core"], "dumpdb": [], "explain": ["exp"], "export": ["ninja"],
+    "check": [], "coverage": [], "diff": ["against=core"], "explain": ["exp"], "export": ["ninja"],
     "page": [], "schema": ["derivatives"], "show": ["match"], "verify": ["exp"], "watch": [],
-    "list": [],
-    "info": ["specs"], "clean": [], "forget": [], "ignore": ["specs"], "reset-dep": [], "run": [],
+    "list": [], "clean": [], "run": [],
 }  # fmt: skip
 OF_NONE = {"export": ["cmakedir"], "gc": [], "schema": ["manifest"], "rule": [], "version": [], "help": []}
 
@@ -105,7 +108,7 @@ def test_there_a_command_that_is_of_no_set_works(tmp_path: Path, command: str) -
 
 
 def test_every_command_is_known_to_be_of_a_set_or_of_none() -> None:
-    others = {"lsp", "completion", "strace", "tabcompletion"}  # they find the set, or none
+    others = {"lsp", "completion"}  # they find the set, or none
     others |= {"generate-code", "torchgen", "backend-stubs"}  # and so do these
     others |= {"worker"}  # each action names one
     assert sorted({*OF_SET, *OF_NONE} | others) == COMMANDS

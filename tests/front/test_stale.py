@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from project import Project
 
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.run.stale import StaleUnits
 from pipeline.front.settings.config import read_config
 from pipeline.stages.shard import block, blocks
 
 
 def test_the_blocks_of_all_files_are_joined_while_units_are_printed(project: Project) -> None:
-    build = Build(read_config(project.values))
+    build = Session.open(read_config(project.values))
     stale = StaleUnits(build)
     for unit in stale.find():
         stale.update(*unit)

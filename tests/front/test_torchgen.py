@@ -14,13 +14,12 @@ from typing import Any
 
 import pytest
 from checkouts import PLACES
-from doit.exceptions import InvalidCommand
 from project import ROOT, Project, Run, files_in
 from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen, shared_gen
 
 from front.test_generate_code import Checkout, edit_generator, make
 from pipeline.front.commands.torchgen import TYPES, Torchgen
-from pipeline.front.doit.loader import PackageLoader
+from pipeline.problems.problem import SpecError
 
 NATIVE, TAGS = PLACES["native_functions.yaml"], PLACES["tags.yaml"]
 ATEN = "aten/src/ATen"
@@ -84,8 +83,8 @@ def upstream(cases: tuple[tuple[str, ...], ...]) -> list[Any]:
 def parsed(words: Sequence[str]) -> dict[str, Any] | None:
     """gradmill's values, None if it refuses the words."""
     try:
-        values: Namespace = Torchgen(task_loader=PackageLoader(dict)).arguments().read(words)
-    except InvalidCommand:
+        values: Namespace = Torchgen().arguments().read(words)
+    except SpecError:
         return None
     return vars(values)
 

@@ -14,11 +14,11 @@ import pytest
 from project import RECORD, ROOT, Project, Run, in_cache
 
 from pipeline.families.table import TEMPLATES
+from pipeline.front.commands.run import keep_answer
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.run.answer import answer_to
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
-from pipeline.front.start.main import keep_answer
 from pipeline.io.files import TICK
 
 
@@ -57,8 +57,8 @@ def noted(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Not
     return result
 
 
-def test_the_answer_is_what_doit_says(noted: Noted) -> None:
-    run = noted.project.gradmill("--verbosity=1", generated="generated", cache="cache")
+def test_the_answer_is_what_a_run_prints(noted: Noted) -> None:
+    run = noted.project.gradmill("run", generated="generated", cache="cache")
     assert noted.answer() == (run.stdout.encode(), run.stderr.encode())
     assert noted.run() == run
 
@@ -93,12 +93,13 @@ def test_a_run_that_could_not_keep_all_leaves_no_answer(noted: Noted) -> None:
 
 def test_another_command_line_with_nothing_to_do_keeps_the_answer(noted: Noted) -> None:
     before = noted.record.read_bytes(), noted.answer()
-    noted.project.gradmill("--verbosity=1", generated="generated", cache="cache").clean()
+    noted.project.gradmill("-q", generated="generated", cache="cache").clean()
     assert (noted.record.read_bytes(), noted.answer()) == before
 
 
 def test_a_record_of_another_run_keeps_its_answer(noted: Noted) -> None:
-    build = Build(read_config(dict(word.split("=", 1) for word in noted.words)))
+    build = Session(read_config(dict(word.split("=", 1) for word in noted.words)))
+    build._load()
     noted.project.set_formula("exp", "self", "grad * result.conj() * 1")
     assert noted.run().status == 0
     keep_answer(build, noted.words)
@@ -106,7 +107,7 @@ def test_a_record_of_another_run_keeps_its_answer(noted: Noted) -> None:
     assert noted.answer() is not None
 
 
-@pytest.mark.parametrize("word", ["specs", "emit", "-n", "--always", "list", "shard:Functions.h"])
+@pytest.mark.parametrize("word", ["specs", "emit", "-v", "--quiet", "list", "shard:Functions.h"])
 def test_who_asks_for_more_or_less_gets_no_answer(noted: Noted, word: str) -> None:
     assert answer_to([word, *noted.words]) is None
 
@@ -232,13 +233,8 @@ def record_damaged(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> N
     noted.record.write_bytes(bytes(data)[: chance.choice([len(data), chance.randrange(len(data)) + 1])])
 
 
-def task_forgotten(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
-    task = chance.choice(["specs", "match", "shard:Functions.h", "emit:ExpBackward0"])
-    assert noted.project.gradmill("forget", task, generated="generated", cache="cache").status == 0
-
-
 def package_added(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
-    (noted.project.folder / "packages" / f"doit-{chance.random()}.dist-info").mkdir()
+    (noted.project.folder / "packages" / f"other-{chance.random()}.dist-info").mkdir()
 
 
 def other_path(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
@@ -257,7 +253,7 @@ def other_environment(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -
 CHANGES: list[Change] = [
     input_edited, input_edited_size_and_time_kept, input_replaced_by_a_link, input_moved_away_and_back,
     another_release, another_layout_of_the_set, a_template_added, output_edited, output_touched,
-    output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, record_damaged, task_forgotten,
+    output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, record_damaged,
     package_added, other_path, other_python, other_environment,
 ]  # fmt: skip
 

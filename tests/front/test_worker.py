@@ -131,7 +131,7 @@ def test_a_result_stays_in_memory(tiny: Project, tmp_path: Path, monkeypatch: py
         def ran() -> int:
             assert actions.run(action, frozenset()).status == 0
             assert actions._kept is not None
-            return len(actions._kept[1].build.db.ran)
+            return len(actions._kept[1].db.ran)
 
         assert ran() > 300
         assert ran() == 0

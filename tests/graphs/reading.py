@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
 from pipeline.problems.problem import Problem
@@ -16,7 +16,7 @@ class Reading:
 
     def __init__(self, path: Path, cache: Path, specs: str = "core", **more: str) -> None:
         variables = {"specs": specs, "graphs": str(path), "cache": str(cache), "generated": str(cache / "generated")}
-        self.build = Build(read_config({**variables, **more}))
+        self.build = Session.open(read_config({**variables, **more}))
         db = self.build.db
         db.digest(graphs.stage)
         self.functions: dict[str, Function | None] = {

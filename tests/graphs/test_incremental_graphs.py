@@ -14,7 +14,7 @@ from project import CORE, ROOT, Project, Run
 from watching import Watching
 
 from pipeline.front.run.answer import answer_to
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.io.files import TICK
 
@@ -158,7 +158,7 @@ def test_watch_detects_an_added_and_a_removed_graph_file(graphs: Graphs) -> None
 
 
 def test_a_changed_graph_file_that_the_watcher_misses_is_detected(graphs: Graphs) -> None:
-    inputs = Build(read_config({**graphs.project.values, "graphs": str(graphs.folder), "families": "graphs"})).inputs
+    inputs = Session(read_config({**graphs.project.values, "graphs": str(graphs.folder), "families": "graphs"})).inputs
     inputs.code.take({})
     inputs.take()
     assert inputs.specs_are_the_same()

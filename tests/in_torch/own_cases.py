@@ -24,7 +24,7 @@ OWN = ("cube", "scale")
 
 
 class Cases(NamedTuple):
-    """Which of them are made. `nodes` is a file: of each Node, what `doit show` says of it."""
+    """Which of them are made. `nodes` is a file: of each Node, what `gradmill show` says of it."""
 
     nodes: Path
     part: int

@@ -12,8 +12,7 @@ import forked
 from manifests import manifest_in
 from project import files_in
 
-from pipeline.front.run.build import Build
-from pipeline.front.run.driver import Driver
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 
 
@@ -45,11 +44,10 @@ class Kept:
 
     def close(self) -> None:
         """Lets go of its files."""
-        self._build.close()
+        self._session.close()
 
     def _open(self) -> None:
-        self._build = Build(read_config(self._variables))
-        self._driver = Driver(self._build)
+        self._session = Session(read_config(self._variables))
         self._opened = False
 
     def update(self) -> Result:
@@ -60,14 +58,18 @@ class Kept:
             return Result(self.files(), crash=traceback.format_exc())
         if refusal:
             return Result(self.files(), refusal=refusal)
-        return Result({**self.files(), "manifest.json": manifest_in(Path(self._build.paths.cache))})
+        return Result({**self.files(), "manifest.json": manifest_in(Path(self._session.paths.cache))})
 
     def run(self) -> str:
         """Brings the build up to date; returns the report of errors."""
-        done = self._driver.update(refresh=self._opened)
+        if self._opened:
+            self._session.refresh()
+        else:
+            self._session.begin()
         self._opened = True
-        self._driver.save()
-        return done.problems.report if done.failed else ""
+        done = self._session.update()
+        self._session.save()
+        return done.problems().report if done.failed else ""
 
     def files(self) -> dict[str, bytes]:
         return files_in(self.generated)

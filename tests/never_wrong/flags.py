@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random
 
 from pipeline.front.commands.torchgen import Torchgen
-from pipeline.front.doit.loader import PackageLoader
 
 from .specset import Specs, family
 
@@ -48,6 +47,6 @@ def random_words(specs: Specs, folder: Path, random: Random) -> list[str]:
 
 def variables_of(words: list[str], source: Path) -> dict[str, str]:
     """The variables that `gradmill torchgen` takes these words for, without those of folders."""
-    command = Torchgen(task_loader=PackageLoader(dict))
+    command = Torchgen()
     options: Namespace = command.arguments().read(["-s", str(source), *words])
     return {name: value for name, value in command.variables_for(options, {}).items() if name not in _OF_RUN}

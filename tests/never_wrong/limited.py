@@ -1,5 +1,5 @@
-"""Runs of doit with a bound on their processor time, and what they took: copies of one small process, as starting
-Python and loading doit takes longer than most runs of a small set.
+"""Runs of gradmill with a bound on their processor time, and what they took: copies of one small process, as starting
+Python and loading gradmill takes longer than most runs of a small set.
 
 with Limited() as limited:
     limited.run(words, log, seconds)
@@ -33,7 +33,7 @@ class Limited(Server):
     module = ("-m", "tests.never_wrong.limited")
 
     def run(self, words: list[str], log: Path, seconds: int) -> Took:
-        """`python -m doit` with these words. What it writes goes to `log`; after so many seconds it is ended."""
+        """`python -m pipeline` with these words. What it writes goes to `log`; after so many seconds it is ended."""
         return Took(*self.ask(words, str(log), seconds))
 
 
@@ -55,7 +55,7 @@ def _child(words: list[str], log: str, seconds: int) -> int:
     os.dup2(output, 1)
     os.dup2(output, 2)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    return forked.child(lambda: forked.run_doit(words), ["doit", *words], forked.ROOT)
+    return forked.child(lambda: forked.run_gradmill(words), ["gradmill", *words], forked.ROOT)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,8 @@ import json
 import shutil
 import traceback
 from collections.abc import Mapping
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 import forked
@@ -18,7 +17,7 @@ from forked import tasks_in
 from manifests import manifest_in
 from project import files_in
 
-from pipeline.front.start.main import Main
+from pipeline.front.start.main import main
 
 
 class Outcome(NamedTuple):
@@ -44,18 +43,18 @@ class Made(NamedTuple):
 def gradmill(*words: str) -> Outcome:
     """`gradmill run` with these words. Nothing is remembered from one call to the next."""
     forked.prepare()
-    err = io.StringIO()
-    with NamedTemporaryFile("r") as out, redirect_stderr(err):  # doit took standard output when it was imported
+    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
         gc.disable()  # as the command does
         try:
-            status = Main().run(["run", "-v2", "-o", out.name, *words]) or 0
+            status = main(["run", "-v", *words])
         except Exception:
             status = -1
             err.write(traceback.format_exc())
         finally:
             gc.enable()
-        text = Path(out.name).read_text()
-    return Outcome(status, err.getvalue(), tasks_in(text))
+        out.seek(0)
+    return Outcome(status, err.getvalue(), tasks_in(out.read()))
 
 
 class Place:

@@ -32,8 +32,8 @@ _LIMITED = (
     "import resource, runpy, sys\n"
     "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)\n"
     "del sys.argv[:2]\n"
-    "sys.argv.insert(0, 'doit')\n"
-    "runpy.run_module('doit', run_name='__main__')\n"
+    "sys.argv.insert(0, 'gradmill')\n"
+    "runpy.run_module('pipeline', run_name='__main__')\n"
 )
 
 
@@ -223,7 +223,7 @@ def test_a_read_only_cache_is_reported(project: Project, disk: Path, sound: dict
     run = project.run()
     run.failed()
     assert_names(run, project.cache, READ_ONLY)
-    assert (run.status, len(run.stderr.splitlines())) == (2, 2), run.stderr  # once, and what to do
+    assert (run.status, len(run.stderr.splitlines())) == (1, 2), run.stderr  # once, and what to do
     assert_whole(project, sound)
     _remount(disk, "rw")
     assert_mended(project, sound)

@@ -9,7 +9,7 @@ import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -19,8 +19,7 @@ from project import Project, assert_clean
 
 from never_wrong.builds import Kept, clean_build
 from pipeline.front.run import record
-from pipeline.front.run.driver import Driver
-from pipeline.query.query import Parts
+from pipeline.front.run.session import Progress, Session
 from pipeline.store.sqlite import Entry, SqliteStore, _sum
 
 FORMULAS = [f"grad * result.conj() * {number}" for number in range(2, 6)]
@@ -104,16 +103,16 @@ def test_damage_in_mid_run_begins_with_the_first_file_again(
         kept.update()
     kept.reopen()
     names: list[str] = []
-    contents = Driver.new_contents
+    update_file = Session._update_file
 
-    def damaged(driver: Driver, name: str) -> dict[str, Parts]:
+    def damaged(session: Session, name: str, progress: Progress, *, write: bool) -> Collection[str]:
         names.append(name)
         if len(names) == 3:
             store.write_bytes(older.read_bytes())
-        return contents(driver, name)
+        return update_file(session, name, progress, write=write)
 
     tiny.set_formula("exp", "self", FORMULAS[2])
-    monkeypatch.setattr(Driver, "new_contents", damaged)
+    monkeypatch.setattr(Session, "_update_file", damaged)
     assert kept.update() == clean_build(tiny.specs, tmp_path / "clean")
     assert names.count(names[0]) == 3  # this run, and that of the clean build
     kept.close()

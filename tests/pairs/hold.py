@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -169,7 +168,7 @@ def no_traceback(result: Outcome) -> Iterator[str]:
 
 
 def problems_are_the_same(result: Outcome) -> Iterator[str]:
-    """Both runs report what `check` does, whatever the format, the reporter and the layout."""
+    """Both runs report what `check` does, whatever the format, the program and the layout."""
     for which, run in (("first", result.first), ("second", result.second)):
         try:
             reported = report(result.case["format"], run.stderr, result.work.cwd, result.work.folder)
@@ -198,31 +197,18 @@ def _differing(reported: Report, checked: Report) -> str:
     return "; ".join(parts)
 
 
-def reporter_is_itself(result: Outcome) -> Iterator[str]:
-    """Standard output is the reporter's alone."""
-    for which, run in (("first", result.first), ("second", result.second)):
-        out, reporter = run.stdout, result.case["reporter"]
-        if reporter == "zero" and out:
-            yield f"{which} run: {out[:300]!r}"
-        if reporter == "json":
-            try:
-                json.loads(out)
-            except ValueError as error:
-                yield f"{which} run: {error}: {out[:300]!r}"
-    if result.case["reporter"] == "error-only" and result.first.stdout and not result.stops:
-        yield f"{result.first.stdout[:300]!r}"
-
-
 def second_run_does_nothing(result: Outcome) -> Iterator[str]:
     if result.second.status != result.first.status:
         yield f"status {result.second.status}: {result.second.stderr[-500:]}"
     for name in sorted(result.tree.keys() | result.again.keys()):
         path = result.work.folder / name
+        if path.name.startswith("doit-"):  # doit notes its groups in each run
+            continue
         if _is_below(path, result.work.cache) and (result.stops or path.is_dir() or path.name.endswith(EMPTY)):
             continue  # after an error what was found is kept once more
         if result.tree.get(name) != result.again.get(name):
             yield f"{name}: {result.tree.get(name)} -> {result.again.get(name)}"
-    if not result.stops and (ran := _ran(result.case["reporter"], result.second.stdout)):
+    if not result.stops and (ran := tasks_in(result.second.stdout)):
         yield f"ran {ran}"
 
 
@@ -236,15 +222,6 @@ def equal_files_are_not_written(result: Outcome) -> Iterator[str]:
 
 def _is_below(path: Path, folder: Path) -> bool:
     return path == folder or folder in path.parents
-
-
-def _ran(reporter: str, out: str) -> list[str]:
-    """The tasks that a run executed, as far as the reporter says."""
-    if reporter == "json":
-        tasks = json.loads(out or "{}").get("tasks", ())
-        executed = [task["name"] for task in tasks if task["result"] != "up-to-date"]
-        return [name for name in executed if name not in ("emit", "shard")]  # groups, which do nothing themselves
-    return tasks_in(out) if reporter in ("own", "console", "executed-only") else []
 
 
 # ---- what holds where a run finished
@@ -389,7 +366,7 @@ def nothing_is_written(result: Outcome) -> Iterator[str]:
     yield from _different(result.files, result.before)
 
 
-ALWAYS = (no_traceback, problems_are_the_same, reporter_is_itself, second_run_does_nothing)
+ALWAYS = (no_traceback, problems_are_the_same, second_run_does_nothing)
 FINISHED: tuple[Callable[[Outcome], Iterator[str]], ...] = (
     *ALWAYS,
     equal_files_are_not_written,

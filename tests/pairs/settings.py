@@ -66,7 +66,6 @@ SETTINGS: dict[str, Values] = {
     "lines": Values(("0", "1")),
     "program": Values(("gradmill", "doit", "doit -f")),
     "install": Values(("editable", "wheel")),
-    "reporter": Values(("own", "json", "zero", "executed-only", "error-only", "console")),
     "format": Values(("text", "json", "github", "sarif")),
     "generated": Values(tuple(GENERATED)),
     "cache": Values(tuple(CACHE)),
@@ -94,6 +93,7 @@ class Excluded(NamedTuple):
 
 
 EXCLUDED = (
+    Excluded("doit writes no stamp", lambda program, stamp: program != "gradmill" and stamp != "none"),
     Excluded("the embedded set is named, not placed", lambda set, place: set in NAMED and place != "relative"),
     Excluded("the embedded set is not to be edited", lambda set, text: set in NAMED and text != "right"),
     Excluded("the embedded set is not to be edited", lambda set, before: set in NAMED and before == "an edit"),

@@ -131,14 +131,10 @@ class Work:
 
     def run(self, *command: str, **changed: str) -> Run:
         """A run with the settings of the case, but for those that are `changed`; or a command."""
-        program, *options = self.case["program"].split() if not command else self.case["program"].split()[:1]
+        program, *options = self.case["program"].split() if not command else ["gradmill"]
         words = [*command, *([options[0], str(self.cwd / "dodo.py")] if options else [])]
-        words += [*([] if command else self._options()), *self._variables({**self.case, **changed})]
+        words += self._variables({**self.case, **changed})
         return self._small.run(program, words, self.folder.parent if options else self.cwd)
-
-    def _options(self) -> list[str]:
-        reporter = self.case["reporter"]
-        return [] if reporter == "own" else ["-r", reporter]
 
     def _variables(self, case: Case) -> list[str]:
         result = {

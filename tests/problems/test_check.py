@@ -87,8 +87,24 @@ def test_check_changes_no_later_verdict(project: Project) -> None:
     assert project.run().units == ["ExpBackward0", "ForeachExpBackward0"]
 
 
-def test_check_takes_no_arguments(project: Project) -> None:
-    project.run("check", "exp").failed("'exp' is not expected here", status=3)
+def test_check_of_a_file_checks_the_set_that_it_is_part_of(project: Project, tmp_path: Path) -> None:
+    """As editors and hooks call it, in any folder."""
+    other = tmp_path / "other.yaml"
+    other.touch()
+    files = [str(project.path(name)) for name in ("derivatives.yaml", "native_functions.yaml", "templates/Functions.h")]
+
+    def check(*words: str) -> Run:
+        return forked.gradmill(["check", *words], tmp_path)
+
+    for words in (files[:1], files, [*files[:1], f"specs={project.specs}"]):
+        assert check(*words).clean().stdout == "set: no problems\n"
+    assert check("-q", files[0]).clean().stdout == ""
+    check("exp").failed("check: exp: there is no such file", status=3)
+    check(str(other)).failed(f"{other}: this file is part of no spec set", "name the set: specs=SET", status=3)
+    check(files[0], "specs=core").failed("this file is part of no spec set", status=3)
+    project.set_formula("exp", "self", "grad\n  slef: grad")
+    run = check(*files)
+    assert (run.status, run.stdout.count("error: exp: slef")) == (1, 1)
 
 
 def test_check_names_the_set_that_has_no_problems(project: Project, tmp_path: Path) -> None:
@@ -202,15 +218,15 @@ def test_errors_in_a_description_are_reported_in_the_format(project: Project) ->
 
 
 def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None:
-    from pipeline.front.run.build import STAYS, Build
-    from pipeline.front.run.driver import Driver
+    from pipeline.front.run.build import BUDGET
+    from pipeline.front.run.session import Session
     from pipeline.front.settings.config import read_config
 
     warn(project)
     values = project.values
-    build = Build(read_config({**values, "format": "json"}), mode=STAYS)
-    assert findings(Driver(build).update(refresh=False).problems.report)["warnings"] == 1
-    build.close()
+    session = Session.open(read_config({**values, "format": "json"}), writes=True, budget=BUDGET)
+    assert findings(session.update().problems().report)["warnings"] == 1
+    session.close()
 
 
 def test_an_unknown_format_is_refused(project: Project) -> None:

@@ -22,7 +22,7 @@ from vendors.vendor import Vendor
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.file import ended, joined
 from pipeline.families.table import FAMILIES
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.reports.diff.code import Code, CodeFile, CodeUnit, read_code
 from pipeline.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange, compare_code
@@ -246,7 +246,7 @@ def test_units_and_the_text_around_them_are_all_of_a_file(whole: Project, layout
     whole.build(families="all", layout=layout)
     values = {"specs": whole.specs, "generated": whole.generated, "cache": whole.cache, "families": "all"}
     with closing(
-        Build(read_config({**{name: str(value) for name, value in values.items()}, "layout": layout}))
+        Session.open(read_config({**{name: str(value) for name, value in values.items()}, "layout": layout}))
     ) as build:
         code = read_code(build.db, build.layout, "")
     files = sources(whole.files())

@@ -12,7 +12,7 @@ import pytest
 from project import ROOT, Project
 from site_of_pages import Page, Site
 
-from pipeline.front.run.pages import PageBuild
+from pipeline.front.run.pages import PageSession
 from pipeline.front.settings.config import read_config
 from pipeline.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange
 from pipeline.reports.diff.hunks import Hunk
@@ -291,7 +291,7 @@ def test_the_lineage_of_an_operator_goes_from_its_entries_to_files(site: Site) -
 
 def steps(project: Project, page: str, op: str, edit: str) -> tuple[set[str], set[str]]:
     """The units and the files that the page of an operator says an edit of a part of an entry makes again."""
-    build = PageBuild(read_config({"specs": str(project.specs), "cache": str(project.cache)}))
+    build = PageSession(read_config({"specs": str(project.specs), "cache": str(project.cache)})).begin()
     try:
         result: Operator = operator(build.db, "upstream", 0, page)
     finally:
@@ -358,9 +358,9 @@ def test_an_edited_formula_writes_the_pages_that_show_it_and_no_other(edited: Pr
 
 def rendered(project: Project) -> set[str]:
     """The pages of operators, helpers and lists that the next run would render, even if their bytes do not change."""
-    build = PageBuild(read_config(project.values))
+    build = PageSession(read_config(project.values)).begin()
     try:
-        build.update()
+        build.render()
         of_pages = ("pages:operator_page", "pages:helper", "lists:")
         return {
             str(name[-1]) if name[0][:5] == "pages" else name[0]

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import pytest
 from project import CORE, Project
 
-from pipeline.front.run.build import STAYS, Build
+from pipeline.front.run.build import BUDGET
 from pipeline.front.run.contents import titles_of
-from pipeline.front.run.driver import Driver
-from pipeline.front.run.pages import PageBuild
+from pipeline.front.run.pages import PageSession
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.reports.page.relations import members
 from pipeline.reports.page.subjects import operator
@@ -41,7 +41,7 @@ def project(tmp_path: Path) -> Project:
 def followed_units(project: Project, variables: dict[str, str]) -> dict[tuple[str, str], Followed]:
     """What the pages say follows from an edit of a part of an entry, by the operator and the part."""
     result = {}
-    with closing(PageBuild(read_config(variables))) as build:
+    with closing(PageSession(read_config(variables)).begin()) as build:
         for page in build.db.names(members):
             for derivative in operator(build.db, *build.layout, page).derivatives:
                 for edit in dict.fromkeys(step.edit for step in derivative.steps):
@@ -78,18 +78,18 @@ def test_an_edit_rebuilds_what_the_page_of_its_operator_shows(project: Project) 
     path = project.path("derivatives.yaml")
     lines = path.read_text().split("\n")
     edited, wrong = [], []
-    with closing(Build(read_config(variables), mode=STAYS)) as build:
-        driver = Driver(build)
-        driver.update(refresh=False)
-        driver.save()
+    with closing(Session.open(read_config(variables), writes=True, budget=BUDGET)) as session:
+        session.update()
+        session.save()
         for line in list(formulas(lines)):
             lines[line.number] = in_brackets(lines[line.number])
             path.write_text("\n".join(lines))
-            done = driver.update()
-            driver.save()
-            assert not done.failed, done.problems.report
+            session.refresh()
+            done = session.update()
+            session.save()
+            assert not done.failed, done.problems().report
             edited.append(line)
-            units = titles_of(build.db, done.units)
+            units = titles_of(session.db, done.units)
             if (frozenset(units), frozenset(done.files)) != followed[line.entry, line.edit]:
                 wrong.append((line, units, done.files, followed[line.entry, line.edit]))
     assert {line.edit for line in edited} == {"backward formula", "forward formula"}

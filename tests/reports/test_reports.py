@@ -147,14 +147,6 @@ def test_forms_of_problems_leave_reports_as_text(built: Project, form: str) -> N
         assert built.run(*words, format=form).stdout == built.run(*words).stdout
 
 
-def test_dumpdb_prints_the_notes_of_doit(built: Project) -> None:
-    assert json.loads(built.run("dumpdb").stdout) == {}
-    assert built.run("forget", "match").status == 0
-    run = built.run("dumpdb").clean()
-    assert json.loads(run.stdout) == {"match": {"forgotten": True}}
-    assert built.run("dumpdb", "match").status == 3
-
-
 def test_the_schema_of_no_stage_is_refused(project: Project) -> None:
     """What `show` has nothing of, no schema has the name of."""
     project.run("schema", "units").failed("no type 'units'", status=3)

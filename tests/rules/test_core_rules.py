@@ -150,4 +150,4 @@ def test_every_rule_has_a_name_of_its_own() -> None:
 
 
 def test_the_set_has_no_warnings(core: Core) -> None:
-    core._project.run("-a", specs="core").clean()
+    core._project.run(specs="core").clean()

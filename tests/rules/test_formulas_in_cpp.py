@@ -11,7 +11,7 @@ from cpp import toolchain
 
 from pipeline.cpp.conversions import CONVERSIONS
 from pipeline.cpp.expression import parse, tokens_of
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.rules.derivatives.gradients import check_value
 from pipeline.rules.derivatives.typecheck import check_types
@@ -142,7 +142,7 @@ def test_what_is_reported_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     refused = [formula for i, formula in enumerate(formulas) if i in wrong]
     assert refused == [formula for formula, _ in REFUSED]
     values = {"specs": str(torch_specs), "cache": str(tmp_path / "cache"), "generated": str(tmp_path / "generated")}
-    build = Build(read_config(values))
+    build = Session.open(read_config(values))
     build.problems()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
     parsed = {formula: parse(formula, tokens_of(formula), types) for formula in formulas}
@@ -185,7 +185,7 @@ def test_a_value_of_another_type_than_its_inputs_is_refused(tmp_path: Path, torc
     refused = {int(line) - HEAD.count("\n") - 1 for line in re.findall(r"source\.cpp:(\d+):\d+: error", reported)}
     assert refused == {*range(0, len(lines), 2)}, reported
     values = {"specs": str(torch_specs), "cache": str(tmp_path / "cache"), "generated": str(tmp_path / "generated")}
-    build = Build(read_config(values))
+    build = Session.open(read_config(values))
     build.problems()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
     for i, (wanted, formula) in enumerate(formulas):

@@ -281,14 +281,14 @@ def test_a_new_name_makes_nothing_again(built: Project) -> None:
 
 def test_a_formula_is_checked_alone(built: Project) -> None:
     """What an edited formula calls is looked up; no other formula is looked at."""
-    from pipeline.front.run.build import Build
+    from pipeline.front.run.session import Session
     from pipeline.front.settings.config import read_config
     from pipeline.stages.formulas.vocabulary import called, known
     from pipeline.stages.infos import infos_of
 
     values = built.values
     built.set_formula("exp", "self", "grad * result.conj() * 2")
-    build = Build(read_config(values))
+    build = Session.open(read_config(values))
     build.problems()
     ran = [name for name in build.db.ran if name[0] in (infos_of.name, known.name, called.name)]
     build.close()

@@ -673,13 +673,13 @@ def test_two_nodes_of_one_name_are_the_same_incrementally(built: Project) -> Non
 
 def test_units_that_share_a_title_have_the_same_numbers_in_every_run(kernels: Project) -> None:
     from pipeline.front.run import contents
-    from pipeline.front.run.build import Build
+    from pipeline.front.run.session import Session
     from pipeline.front.settings.config import read_config
 
     schema = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha"
     kernels.replace("native_functions.yaml", f"{schema}=1", f"{schema}=2")
     kernels.build()  # the in-place variant has another default now, so it gets a functional variant of its own
-    build = Build(read_config(kernels.values))
+    build = Session.open(read_config(kernels.values))
     units = contents.units(build.db)
     at = [(family, unit.name) for family, unit in units.values()]
     some = [(at[i : i + 8], [*units][i : i + 8]) for i in range(0, len(at), 8)]

@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Mapping
 from typing import ClassVar
 
+from pipeline.front.commands.request import Request
 from pipeline.front.commands.script import Arguments, Script, build_files, refuse
 from pipeline.front.settings.command_line import HERE
 from pipeline.specs.find import wholes
@@ -20,7 +21,6 @@ class BackendStubs(Script):
     """A run that writes the stubs of a backend."""
 
     name = "backend-stubs"
-    doc_purpose = "write what python -m torchgen.gen_backend_stubs writes"
     about = (
         "Writes what PyTorch's python -m torchgen.gen_backend_stubs writes, in its place, with its arguments (with"
         " underscores, too). The variables specs= (by default the checkout or other set that this folder is, else the"
@@ -62,3 +62,11 @@ class BackendStubs(Script):
             **kernels,
             **build_files(options),
         }
+
+
+SCRIPT = BackendStubs
+
+
+def main(request: Request) -> int:
+    """Runs with the arguments of the script."""
+    return SCRIPT().main(request)

@@ -8,14 +8,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from doit.exceptions import InvalidCommand
-
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
+from pipeline.front.settings.config import Config
 from pipeline.io.files import read_file
-from pipeline.problems.plain import line, lines, reason
+from pipeline.problems.plain import lines, reason
+from pipeline.problems.problem import SpecError
 
 SCRIPT = "tools/setup_helpers/generate_code.py"
 _CSRC = "torch/csrc"  # the folder in `--gen-dir` by which files of the script include one another
@@ -43,16 +44,16 @@ class _Tree(NamedTuple):
         return data.replace(os.fsencode(written), os.fsencode(own))
 
 
-def compare(build: Build, options: argparse.Namespace, root: str) -> int:
+def compare(config: Config, options: argparse.Namespace, root: str) -> int:
     """Lists on standard error the files that differ from those of the script of the checkout `root`; returns the exit
-    status, 1 if any does. `build`: of a run that wrote all files. InvalidCommand if the script fails."""
+    status, 1 if any does. `config`: of a run that wrote all files. SpecError if the script fails."""
     try:
         with tempfile.TemporaryDirectory(prefix="gradmill-") as folder:
             theirs = _files_of_script(options, os.path.abspath(root), os.path.realpath(folder))
     except OSError as error:
-        raise InvalidCommand(f"generate-code: --compare: {reason(error)}") from None
-    names = build.result.files if build.result is not None else ()
-    ours = {os.path.abspath(build.path(name)) for name in names}
+        raise SpecError(f"generate-code: --compare: {reason(error)}") from None
+    with closing(Session.open(config)) as session:
+        ours = {os.path.abspath(session.path(name)) for name in session.file_names()}
     problems = [problem for path in sorted(ours | theirs.keys()) if (problem := _difference(path, ours, theirs))]
     sys.stderr.write(lines(problems))
     equal = len(ours | theirs.keys()) - len(problems)
@@ -80,7 +81,7 @@ def _files_of_script(options: argparse.Namespace, root: str, folder: str) -> dic
     folders below `folder`."""
     script = os.path.join(root, SCRIPT)
     if not os.path.isfile(script):
-        raise InvalidCommand(line(f"generate-code: --compare: {script}: there is no such file"))
+        raise SpecError(f"generate-code: --compare: {script}: there is no such file")
     trees = [_Tree("--gen-dir", options.gen_dir or os.curdir, os.path.join(folder, "gen"), _CSRC)]
     if options.install_dir:
         trees.append(_Tree("--install-dir", options.install_dir, os.path.join(folder, "install")))
@@ -92,7 +93,8 @@ def _files_of_script(options: argparse.Namespace, root: str, folder: str) -> dic
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         shown = [f"  {each}" for each in done.stderr.strip().splitlines()[-_SHOWN:]]
-        raise InvalidCommand(lines([f"generate-code: --compare: {SCRIPT} fails:", *shown]).rstrip("\n"))
+        sys.stderr.write(lines(shown))
+        raise SpecError(f"generate-code: --compare: {SCRIPT} fails")
     files = {}
     for tree in trees:
         for path in filter(Path.is_file, Path(tree.temporary).rglob("*")):

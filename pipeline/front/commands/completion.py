@@ -10,17 +10,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
-from typing import Any
 
-from doit.cmd_base import Command
-from doit.exceptions import InvalidCommand
-
-from pipeline.front.commands.bases import Options, option
+from pipeline.front.commands.request import Request
+from pipeline.front.commands.table import COMMANDS
 from pipeline.front.run.paths import paths_of
 from pipeline.front.settings.command_line import with_folder
 from pipeline.front.settings.config import Config, read_config
-from pipeline.front.settings.hints import GROUPS, two_lines
+from pipeline.front.settings.hints import GROUPS
 from pipeline.front.settings.variables import REVISION, VARIABLES
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import read_file
@@ -60,32 +56,18 @@ complete -c gradmill -f -a '(gradmill completion --line=(commandline -cp) 2> /de
 }
 
 
-class Completion(Options, Command):  # type: ignore[misc]
+def main(request: Request) -> int:
     """Prints a script, or the words that may complete a command line."""
-
-    name = "completion"
-    doc_purpose = "print a completion script for bash, zsh or fish"
-    doc_usage = "bash|zsh|fish"
-    doc_description = "The first line of the script says where to put it."
-    cmd_options = (
-        option("line", "print the words that may follow at the end of a command line instead; scripts do this"),
-    )
-
-    def __init__(self, cmds: Any = None, **kwargs: Any) -> None:
-        super().__init__(cmds=cmds, **kwargs)
-        self._commands: list[str] = sorted(cmds or ())
-
-    def execute(self, opt_values: Any, pos_args: list[str]) -> int:
-        if opt_values["line"]:
-            words = candidates(opt_values["line"], self._commands)
-            sys.stdout.write("".join(f"{word}\n" for word in words if _fits(word)))
-            return 0
-        shell = " ".join(pos_args)
-        if shell not in SCRIPTS:
-            problem = f"completion: no script for '{shell}'" if shell else "completion: name a shell"
-            raise InvalidCommand(two_lines(problem, nearest(shell, SCRIPTS) or f"write one of {', '.join(SCRIPTS)}"))
-        sys.stdout.write(SCRIPTS[shell])
+    if request.options["line"]:
+        words = candidates(request.options["line"], COMMANDS)
+        sys.stdout.write("".join(f"{word}\n" for word in words if _fits(word)))
         return 0
+    shell = " ".join(request.names)
+    if shell not in SCRIPTS:
+        problem = f"completion: no script for '{shell}'" if shell else "completion: name a shell"
+        raise SpecError(problem, nearest(shell, SCRIPTS) or f"write one of {', '.join(SCRIPTS)}")
+    sys.stdout.write(SCRIPTS[shell])
+    return 0
 
 
 def _fits(word: str) -> bool:
@@ -120,18 +102,13 @@ def _grouped(words: list[str], last: str) -> list[str]:
 def _options(named: list[str], commands: Iterable[str], valued: str = "") -> list[str]:
     """The options of a command, or of gradmill itself if none is named; with `valued`, the name of an option, those of
     its values that are listed."""
-    from pipeline.front.doit.plugins import PLUGINS
-
     if not named:
         return ["--help", "--version"]
-    place = PLUGINS["COMMAND"].get(named[0])
-    if place is None:
-        return ["--help"] if named[0] in commands else []
-    module, _, name = place.partition(":")
-    command = getattr(import_module(module), name)
-    options = {f"--{option['long']}": option for option in command.cmd_options if option.get("long")}
+    if named[0] not in COMMANDS:
+        return []
+    options = {option.name: option for option in COMMANDS[named[0]].options}
     if valued:
-        return [f"{valued}={value}" for value, _ in options.get(valued, {}).get("choices", ())]
+        return [f"{valued}={value}" for value in options[valued].values] if valued in options else []
     return [*options, "--help"]
 
 
@@ -238,7 +215,7 @@ def _schemas(named: list[str], before: list[str]) -> list[str]:
 
 
 _STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard")
-_OF_TASKS = ("run", "list", "info", "clean", "forget", "ignore", "reset-dep")
+_OF_TASKS = ("run", "list", "clean")
 _NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
     "explain": lambda named, before: _explained(before),
     "coverage": lambda named, before: _known(before),

@@ -9,11 +9,10 @@ import argparse
 import os
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from pipeline.front.commands.request import Request
 from pipeline.front.commands.script import Arguments, Script, build_files, check_selection, is_same, refuse
-from pipeline.front.doit.loader import PackageLoader
-from pipeline.front.settings.command_line import known_variables
 from pipeline.problems.problem import nearest
 
 SUBSETS = ("libtorch", "pybindings", "python")
@@ -47,7 +46,6 @@ class GenerateCode(Script):
     """A run that writes the tree of PyTorch's script."""
 
     name = "generate-code"
-    doc_purpose = "write what PyTorch's tools/setup_helpers/generate_code.py writes"
     about = (
         "Writes what PyTorch's tools/setup_helpers/generate_code.py writes, in its place, with its arguments (with"
         " underscores, too). Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill),"
@@ -100,13 +98,21 @@ class GenerateCode(Script):
         given |= {} if options.selected_op_list_path is None else {"operators": "--selected-op-list-path "}
         return {**super().in_place_of_variables(options), **given}
 
-    def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
-        status = super().run_with(options, loader)
-        if status or not options.compare or loader.build is None:
+    def run_with(self, options: argparse.Namespace, request: Request, given: Mapping[str, str]) -> int:
+        status = super().run_with(options, request, given)
+        if status or not options.compare:
             return status
         from pipeline.front.commands.compare_code import compare
 
-        return compare(loader.build, options, checkout_of(options, known_variables().get("specs", "")))
+        return compare(request.config(), options, checkout_of(options, given.get("specs", "")))
+
+
+SCRIPT = GenerateCode
+
+
+def main(request: Request) -> int:
+    """Runs with the arguments of the script."""
+    return SCRIPT().main(request)
 
 
 def _requested(options: argparse.Namespace, root: str) -> list[str]:

@@ -1,26 +1,31 @@
-"""`doit list`: doit's own, with the state of groups of tasks, and as JSON."""
+"""`gradmill list`: the stages, units and files, with their state, also as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from io import StringIO
-from typing import Any
+import sys
+from collections.abc import Mapping, Sequence
 
-from doit.cmd_list import List as DoitList
 from msgspec import Struct
-from msgspec.structs import replace
 
-from pipeline.front.commands.bases import OnTasks
 from pipeline.front.commands.report import json_text
+from pipeline.front.commands.request import Request
+from pipeline.front.run import contents
+from pipeline.front.run.contents import At
+from pipeline.front.run.selection import FILES, MANIFEST, UNITS, names_of
+from pipeline.front.run.session import Progress, Session
 from pipeline.front.run.verification import known
 from pipeline.problems.plain import lines
 
-_STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}
-_FIELD, _END = "\0", "\1"  # separators in doit's output; no name and no text contains them
+_TO_RUN, _CURRENT = "run", "up-to-date"
+_GROUPS = {  # what is listed besides stages
+    UNITS: "print the C++ of each unit",
+    FILES: "assemble each generated file",
+    MANIFEST: "describe the generated files and their inputs for other build systems",
+}
 
 
 class Listed(Struct, frozen=True, omit_defaults=True):
-    """A task: a stage, a unit, a generated file, or the group of all units or all files."""
+    """A stage, a unit, a generated file, or all units or all files."""
 
     name: str
     doc: str
@@ -29,70 +34,82 @@ class Listed(Struct, frozen=True, omit_defaults=True):
     verification: str = ""  # with --status, what `verify` found about a Node: `verified`, `wrong: …`; "" if not known
 
 
-class List(OnTasks, DoitList):  # type: ignore[misc]
-    """doit's command; `format=json` prints one array."""
-
-    outstream: Any
-    doc_usage = "[TASK …] [--all] [--status] [format=json]"
-
-    @classmethod
-    def get_name(cls) -> str:
-        return "list"
-
-    def execute(self, params: Any, args: list[str]) -> int:
-        if params["template"] or params["list_deps"]:
-            return int(super().execute(params, args))
-        out, self.outstream = self.outstream, StringIO()
-        self._states: dict[str, str] = {}  # of the verification of Nodes
-        quiet, status, subtasks = params["quiet"], params["status"], params["subtasks"]
-        params["template"] = _FIELD.join((*(["{status}"] if status else []), "{name}", "{doc}")) + _END
-        params["subtasks"] = subtasks or status  # the state of a group follows from its tasks
-        exit_status = int(super().execute(params, args))
-        build = self.tasks.build if self.tasks is not None else None
-        listed = [self._verified(task) for task in _read(self.outstream.getvalue(), build)]
-        shown = [task for task in listed if subtasks or ":" not in task.name or task.name in args]
-        as_json = build is not None and build.config.format == "json"
-        out.write(json_text(shown).decode() if as_json else _text(shown, quiet=quiet))
-        return exit_status
-
-    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
-        super().prepare(words, loaded)
-        if self.options["status"] and self.tasks is not None:
-            verified = known(self.tasks.build)
-            self._states = verified.states() if verified is not None else {}
-
-    def _verified(self, task: Listed) -> Listed:
-        """A task with what is known of the Node that it is about."""
-        state = self._states.get(task.name.removeprefix("emit:"), "") if task.name.startswith("emit:") else ""
-        return replace(task, verification=state) if state else task
+def main(request: Request) -> int:
+    """Lists what a run brings up to date; with `format=json` as one array."""
+    options = request.options
+    with request.open() as session:
+        names = names_of(session, request.names)
+        listed = _listed(session, inner=options["all"] or any(":" in name for name in names))
+        shown = [each for each in listed if each.name in names] if names else listed
+        if options["status"]:
+            states = _states(session)
+            verified = known(session)
+            found = verified.states() if verified is not None else {}
+            shown = [_with_state(each, states, found) for each in shown]
+        as_json = session.config.format == "json"
+        sys.stdout.write(json_text(shown).decode() if as_json else _text(shown, quiet=options["quiet"]))
+    return 0
 
 
-def _read(text: str, build: Any) -> list[Listed]:
-    """The tasks in doit's output; each group gets its state from its tasks. `build`: None if not gradmill's."""
-    lines = [line.split(_FIELD) for line in text.removesuffix("\n").split(f"{_END}\n") if line.removesuffix(_END)]
-    lines = [[*line[:-1], line[-1].removesuffix(_END)] for line in lines]
-    states = {name: _STATES[state[0]] for *state, name, _ in lines if state}
-    groups = {name.partition(":")[0] for name in states if ":" in name}
-    for group in groups & states.keys():
-        inner = {state for name, state in states.items() if name.startswith(f"{group}:")}
-        if states[group] != "ignore":
-            states[group] = "run" if inner & {"run", "error"} else "up-to-date"
-    return [Listed(name, doc, states.get(name, ""), _target(name, build)) for *_, name, doc in lines]
+def _listed(session: Session, *, inner: bool) -> list[Listed]:
+    """What there is, sorted by name; with `inner` each unit and file."""
+    listed = [Listed(name, doc) for name, (doc, *_) in session.stages.analysis.items()]
+    listed += [Listed(name, doc, target=session.paths.manifest * (name == MANIFEST)) for name, doc in _GROUPS.items()]
+    if inner:
+        named = contents.units(session.db)
+        schemas = contents.schemas_of(session.db, named)
+        units = ((f"{UNITS}:{title}", schemas.get(title) or unit.op) for title, (_, unit) in named.items())
+        listed += [Listed(name, doc) for name, doc in units]
+        files = session.file_names()
+        listed += [Listed(f"{FILES}:{name}", f"assemble {name}", target=session.path(name)) for name in files]
+    return sorted(listed, key=lambda each: each.name)
 
 
-def _target(name: str, build: Any) -> str:
-    group, _, file = name.partition(":")
-    if build is None:
-        return ""
-    return build.path(file) if group == "shard" and file else build.paths.manifest if name == "manifest" else ""
+class _States(Progress):
+    """What is not up to date, by name."""
+
+    def __init__(self) -> None:
+        self.current: set[str] = set()
+        self.rebuilt: set[At] = set()
+
+    def stage(self, name: str, *, current: bool) -> None:
+        self.current |= {name} if current else set()
+
+    def units(self, rebuilt: Sequence[At], current: int) -> None:
+        self.rebuilt = set(rebuilt)
+        self.current |= set() if rebuilt else {UNITS}
+
+    def file(self, name: str, changed: int, count: int) -> None:
+        self.current |= set() if changed else {f"{FILES}:{name}"}
+
+    def manifest(self, *, current: bool) -> None:
+        self.current |= {MANIFEST} if current else set()
 
 
-def _text(tasks: Sequence[Listed], *, quiet: bool) -> str:
-    """A line for each task: the letter of its state if known, its name, and its doc unless `quiet`."""
-    letters = {state: letter for letter, state in _STATES.items()}
-    width = max((len(task.name) for task in tasks), default=0) + 3
-    heads = [f"{letters[task.status]} " if task.status else "" for task in tasks]
-    ends = [f" ({task.verification})" if task.verification else "" for task in tasks]
+def _states(session: Session) -> dict[str, str]:
+    """The state of everything, by name. Nothing is written."""
+    seen = _States()
+    failed = session.update(write=False, progress=seen).failed
+    current = seen.current
+    if not failed:
+        units = contents.units(session.db).items()
+        current |= {f"{UNITS}:{title}" for title, (own, unit) in units if (own, unit.name) not in seen.rebuilt}
+        files = {f"{FILES}:{name}" for name in session.file_names()}
+        current |= {FILES} if files <= current else set()
+    return dict.fromkeys(current, _CURRENT)
+
+
+def _with_state(each: Listed, states: Mapping[str, str], verified: Mapping[str, str]) -> Listed:
+    title = each.name.removeprefix(f"{UNITS}:")
+    state = verified.get(title, "") if title != each.name else ""
+    return Listed(each.name, each.doc, states.get(each.name, _TO_RUN), each.target, state)
+
+
+def _text(listed: Sequence[Listed], *, quiet: bool) -> str:
+    """A line for each: the letter of its state if known, its name, and its doc unless `quiet`."""
+    width = max((len(each.name) for each in listed), default=0) + 3
+    heads = [f"{each.status[0].upper()} " if each.status else "" for each in listed]
+    ends = [f" ({each.verification})" if each.verification else "" for each in listed]
     return lines(
-        f"{head}{task.name:<{width}}{'' if quiet else task.doc}{end}" for head, task, end in zip(heads, tasks, ends)
+        f"{head}{each.name:<{width}}{'' if quiet else each.doc}{end}" for head, each, end in zip(heads, listed, ends)
     )

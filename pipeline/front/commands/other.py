@@ -8,9 +8,9 @@ from contextlib import closing
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from pipeline.front.commands.command import Failed
-from pipeline.front.run.build import Build
+from pipeline.front.commands.request import Failed
 from pipeline.front.run.revision import write_revision
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_against
 from pipeline.front.settings.variables import REVISION
 from pipeline.problems.problem import SpecError
@@ -18,7 +18,7 @@ from pipeline.problems.problem import SpecError
 T = TypeVar("T")
 
 
-def read_other(build: Build, variables: Mapping[str, str], read: Callable[[Build], T], *shared: str) -> T:
+def read_other(build: Session, variables: Mapping[str, str], read: Callable[[Session], T], *shared: str) -> T:
     """What is read of the set in `against=`; `git:REVISION` is the set of `build` in a revision. `shared`: the
     variables that apply to it, too. SpecError if there is no such set, Failed if it has errors."""
     named = variables.get("against", "")
@@ -37,8 +37,8 @@ def read_other(build: Build, variables: Mapping[str, str], read: Callable[[Build
             raise SpecError(problem, error.hint.replace(f"{folder}/", f"{revision}:")) from None
 
 
-def _read(variables: Mapping[str, str], read: Callable[[Build], T], shared: tuple[str, ...]) -> T:
+def _read(variables: Mapping[str, str], read: Callable[[Session], T], shared: tuple[str, ...]) -> T:
     config = read_against(variables, *shared)
     sys.stderr.write(config.release_warning)
-    with closing(Build(config)) as other:
+    with closing(Session.open(config)) as other:
         return read(other)

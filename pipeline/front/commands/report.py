@@ -1,4 +1,4 @@
-"""The options of commands that write a report: its format and its file."""
+"""What commands that write a report share: its format and its file."""
 
 from __future__ import annotations
 
@@ -7,23 +7,14 @@ from typing import Any
 
 import msgspec
 
-from pipeline.front.commands.bases import option
 from pipeline.front.output.ownership import has_mark, identities, refusal, refused
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.io.files import replace_file
 from pipeline.problems import plain
 from pipeline.problems.problem import SpecError
 
-OUTPUT = option("output", "write to this file", short="o")
 
-
-def format_option(*formats: str) -> dict[str, Any]:
-    """The option `--format`, one of `formats`. It overrides the variable `format`."""
-    meaning = "the format of the report; format= is the format of problems"
-    return option("format", meaning, choices=[(name, "") for name in formats])
-
-
-def format_of(options: dict[str, Any], build: Build) -> str:
+def format_of(options: dict[str, Any], build: Session) -> str:
     """The format of a report: that of the option, else "json" if the variable `format` has it, else "text". The other
     values of the variable apply to problems alone."""
     return options["format"] or ("json" if build.config.format == "json" else "text")
@@ -34,7 +25,7 @@ def json_text(value: Any) -> bytes:
     return plain.json_text(msgspec.json.format(msgspec.json.encode(value), indent=2)).encode()
 
 
-def write_output(build: Build, data: bytes, path: str) -> None:
+def write_output(build: Session, data: bytes, path: str) -> None:
     """Writes `data` to the file `path`, or to standard output if `path` is empty. Replaces an existing file. Raises
     SpecError if the path is an input or cannot be written."""
     if not path:

@@ -1,109 +1,193 @@
-"""`doit run`, also as the default command: doit's own, which also ends a run of gradmill's tasks."""
+"""`gradmill run`, also without its name: regenerates what changed."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
-from typing import Any
+from contextlib import closing, suppress
 
-from doit.cmd_run import Run as DoitRun
-from doit.exceptions import InvalidCommand
-from doit.reporter import JsonReporter, TaskResult
+from pipeline.front.commands.request import Request
+from pipeline.front.commands.table import COMMANDS
+from pipeline.front.console import FEW, Terminal, done, print_report, summary, up_to_date
+from pipeline.front.run.answer import command_of, is_plain
+from pipeline.front.run.claims import check_claims
+from pipeline.front.run.contents import At, titles_of
+from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
+from pipeline.front.run.record import Answer
+from pipeline.front.run.session import EVERYTHING, SILENT, Progress, Session
+from pipeline.front.settings.command_line import looked_for, notice, with_folder
+from pipeline.front.settings.config import Config, read_config
+from pipeline.io.files import evidence, stat_of
+from pipeline.problems.plain import lines, message_of, reason
+from pipeline.problems.problem import SpecError
 
-from pipeline.front.commands.bases import OWN_NAME, OnTasks
-from pipeline.front.doit.backend import Backend
-from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
-from pipeline.problems.plain import line
+_REST = "all files are complete, as before or new: the next run writes the others"
 
 
-class Run(OnTasks, DoitRun):  # type: ignore[misc]
-    """doit's command. Reports problems on standard error, in the requested format."""
+def main(request: Request) -> int:
+    """Brings everything up to date, or what is named."""
+    return run(request, request.config())
 
-    @property
-    def task_options(self) -> bool:  # type: ignore[override]
-        """doit's own tasks may have options; gradmill's have none."""
-        return bool(self.bin_name != OWN_NAME)
 
-    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
-        from pipeline.front.doit.loader import without_traceback
+def run(request: Request, config: Config) -> int:
+    """A run of a configuration; returns the exit status. A plain command line has its answer kept for the next one."""
+    check_claims(config)
+    with closing(Session.open(config, writes=True)) as session:
+        printed = None if request.options.get("quiet") else Lines(session, verbose=bool(request.options.get("verbose")))
+        selected: Sequence[str] = ()
+        selection = EVERYTHING
+        if request.names:
+            from pipeline.front.run.selection import names_of, selection_of
 
-        self.reporters["json"] = TimedJsonReporter
-        tasks, names = self.tasks, [task.name for task in loaded]
-        assert tasks is not None
-        self.dep_manager.remove_success = _ignore  # the rows show that a failed task has to run again
-        self._check_processes()
-        words[:] = [tasks.named(word, names) for word in words]
-        problem = unknown_word(words, names, self.loader.cmd_names)
-        if problem:
-            raise InvalidCommand(problem)
-        if any("*" in word for word in words):
-            with without_traceback():
-                members = tasks.members()
-            # If the specs have errors, no name is known: run the stages, which report them.
-            words[:] = without_patterns(words, [*names, *members]) if members else [*tasks.build.stages.analysis]
-
-    def _check_processes(self) -> None:
-        """Raises InvalidCommand for values of -n and -P with which doit would fail. A run has one process, which alone
-        has the database, whatever these say."""
-        count, kind = self.options["num_process"], self.options["par_type"]
-        if count < 0:
-            raise InvalidCommand(two_lines(f"-n {count}: not a number of processes", "pass -n 2, or leave it out"))
-        if kind not in ("process", "thread"):
-            raise InvalidCommand(two_lines(f"-P {kind}: unknown kind of worker", "pass -P process or -P thread"))
-        self.options["num_process"] = 0
-
-    def execute(self, params: Any, args: list[str]) -> Any:
-        streams = sys.stdout, sys.stderr
+            selected = names_of(session, request.names, [*COMMANDS])
+            selection = selection_of(session, selected)
         try:
-            status = super().execute(params, args)
-        except BaseException as error:  # Ctrl-C, too: results of unfinished tasks are dropped
-            sys.stdout, sys.stderr = streams  # doit's JSON reporter replaces them until a run is complete
-            if self.tasks is not None:
-                self.tasks.report_failures()
-                if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-                    raise InvalidCommand(line(f"{error.filename or 'the output'}: {error.strerror}")) from None
+            updated = session.update(selection, progress=printed or SILENT)
+            failure = updated.problems().report if updated.failed else ""
+            failed = updated.failed
+        except (SpecError, CodeChanged, OSError) as error:
+            failed, failure = True, _failure(error)
+        if printed is not None:
+            printed.end(failed=failed)
+        if failed:
+            print_report(failure, config.format)
+            session.save(failed=True)
+            return 1
+        if config.stamp:
+            _write_stamp(session, selected or [*session.stages.analysis, "emit", "shard", "manifest"])
+        session.save()
+        print_report(updated.problems().report, config.format)
+        if is_plain(request.line):
+            keep_answer(session, request.line)
+    return 0
+
+
+def _failure(error: Exception) -> str:
+    """The message of an error that ends a run."""
+    if isinstance(error, SpecError):
+        return f"{message_of(error)}\n"
+    if isinstance(error, CodeChanged):
+        return f"{RUN_AGAIN}\n"
+    assert isinstance(error, OSError)
+    return f"{reason(error)}\n  {_REST}\n"
+
+
+def _write_stamp(session: Session, selected: Sequence[str]) -> None:
+    """Writes the digests of the selected results to the file in `stamp=`, if they changed."""
+    from pipeline.front.run.places import refusal_of
+    from pipeline.front.run.stamp import stamp_of
+    from pipeline.io.files import read_file, replace_file
+
+    data, config = stamp_of(session, selected), session.config
+    named = config.option("stamp", config.stamp)
+    if problem := refusal_of(session, "stamp", config.stamp):
+        hint = f"move it, or name another place: {config.option('stamp', 'FILE')}"
+        raise SpecError(f"{named}: {problem}", hint)
+    try:
+        if read_file(config.stamp) != data:
+            replace_file(config.stamp, data)
+    except OSError as error:
+        raise SpecError(f"{named}: {error.strerror}") from None
+
+
+class Lines(Progress):
+    """Prints a line for each stage, with names if there are few; with `verbose` one for each unit and each file. On a
+    terminal, one more line shows the current work."""
+
+    def __init__(self, session: Session, *, verbose: bool) -> None:
+        self._session = session
+        self._verbose = verbose
+        self._terminal = Terminal(sys.stdout)
+        self._start = time.perf_counter()
+        self._written: list[str] = []  # the names of files that changed
+        self._current = 0  # the names of files that did not
+        self._files = self._changed = 0
+
+    def doing(self, text: str) -> None:
+        self._terminal.show(text)
+
+    def stage(self, name: str, *, current: bool) -> None:
+        self._print(f"{'-- ' if current else '.  '}{name}\n")
+
+    def units(self, rebuilt: Sequence[At], current: int) -> None:
+        named = self._verbose or len(rebuilt) <= FEW
+        names = titles_of(self._session.db, rebuilt) if named and rebuilt else []
+        if self._verbose:
+            self._print(lines(f".  emit:{name}" for name in names))
+        elif rebuilt:
+            self._print(done("emit", names, len(rebuilt), "unit"))
+        if current:
+            self._print(up_to_date("emit", current, "unit"))
+
+    def file(self, name: str, changed: int, count: int) -> None:
+        self._files, self._changed = self._files + count, self._changed + changed
+        if self._verbose:
+            self._print(lines([f"{'.  ' if changed else '-- '}shard:{name}"]))
+        elif changed:
+            self._written.append(name)
+        else:
+            self._current += 1
+
+    def _sum_up(self) -> None:
+        """Prints the lines of files that have no lines yet."""
+        if self._written:
+            self._print(done("shard", self._written, len(self._written), "file"))
+        if self._current:
+            self._print(up_to_date("shard", self._current, "file"))
+        self._written, self._current = [], 0
+
+    def manifest(self, *, current: bool) -> None:
+        self._sum_up()
+        self.stage("manifest", current=current)
+
+    def end(self, *, failed: bool) -> None:
+        """Prints the last line of a run that looked at files, and succeeded."""
+        self._terminal.clear()
+        if self._files and not failed:
+            self._sum_up()
+            session, removed = self._session, self._session.outputs.removed
+            worked = session.db.ran or self._changed or removed
+            took = time.perf_counter() - self._start if worked else None
+            self._print(summary(self._files, session.config.generated, self._changed, took, removed))
+        sys.stdout.flush()
+
+    def _print(self, text: str) -> None:
+        self._terminal.clear()
+        try:
+            sys.stdout.write(text)
+        except BrokenPipeError:
             raise
-        if self.tasks is not None:
-            self.tasks.end(self.control.selected_tasks, failed=bool(status))
-        return status
+        except OSError as error:
+            raise SpecError(f"standard output: {error.strerror}") from None
 
 
-class PlainRun(Run):
-    """`Run` for a command line of variables alone, which cannot select a plugin's backend or reporter."""
-
-    def get_backends(self) -> dict[str, Any]:
-        return {"gradmill": Backend}
-
-    def get_reporters(self) -> dict[str, Any]:
-        return {}
+# ---- the answer of a complete run to the same command line, as long as nothing has changed
 
 
-def _ignore(_: Any) -> None:
-    """Does nothing: gradmill's rows record the state of a task."""
+def keep_answer(session: Session, words: list[str]) -> None:
+    """Adds the answer to a plain command line to the record of its complete run. Other runs leave no answer."""
+    last, config = session.record, session.config
+    if last is None or not last.complete:
+        return
+    # A new file in one of these folders may change the set: take their stats before the set is resolved again.
+    graphs = [config.graphs.root] if config.graphs.root else []
+    here = () if any(word.startswith("specs=") for word in words) else looked_for()
+    folders, now = (*config.specs.looked_for, *here, *graphs, *sys.path), session.inputs.now()
+    stats = {path: evidence(stat_of(path), now) for path in folders}
+    with suppress(SpecError):
+        given = dict(word.split("=", 1) for word in words)
+        if read_config(with_folder(given)) == config:
+            warnings = notice(given) + config.release_warning + session.problems().report
+            out, error = (text.encode("utf-8", "surrogateescape") for text in (_nothing_to_do(session), warnings))
+            session.keep_answer(Answer(command_of(words), out, error, stats))
 
 
-class TimedJsonReporter(JsonReporter):  # type: ignore[misc]
-    """doit's JSON reporter. gradmill's tasks work during doit's up-to-date check, so their times start there."""
-
-    def get_status(self, task: Any) -> None:
-        from pipeline.front.doit.tasks import TaskAction
-
-        super().get_status(task)
-        if task.actions and isinstance(task.actions[0], TaskAction):
-            self.t_results[task.name] = _Checked(task)
-
-
-class _Checked(TaskResult):  # type: ignore[misc]
-    """The result of a task; its time starts at doit's up-to-date check."""
-
-    def __init__(self, task: Any) -> None:
-        super().__init__(task)
-        super().start()
-
-    def start(self) -> None:
-        """Ignores doit's later start of the clock: by then the work is almost done."""
-
-    def to_dict(self) -> Any:
-        if self.result is None:  # it was interrupted
-            self.set_result(None)
-        return super().to_dict()
+def _nothing_to_do(session: Session) -> str:
+    """What a run prints when everything is up to date."""
+    count, files = session.count_of_units(), session.counts_of_files()
+    texts = [f"-- {stage}\n" for stage in session.stages.analysis]
+    texts += [up_to_date("emit", count, "unit")] if count else []
+    texts += [up_to_date("shard", len(files), "file")] if files else []
+    end = [summary(sum(files.values()), session.config.generated, 0)] if files else []
+    return "".join((*texts, "-- manifest\n", *end))

@@ -9,18 +9,16 @@ import filecmp
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, NoReturn
+from importlib import import_module
+from typing import ClassVar, NoReturn
 
-from doit.exceptions import InvalidCommand
-
-from pipeline.front.commands.run import Run
-from pipeline.front.doit.loader import PackageLoader
-from pipeline.front.settings.command_line import known_variables
-from pipeline.front.settings.hints import two_lines
+from pipeline.front.commands.request import Request
+from pipeline.front.commands.run import run
+from pipeline.front.commands.table import COMMANDS
 from pipeline.front.settings.variables import FILES
 from pipeline.io.files import read_file
 from pipeline.problems.plain import warn
-from pipeline.problems.problem import nearest
+from pipeline.problems.problem import SpecError, nearest
 
 CACHE = "build/gradmill"
 BUILD_FILES = {  # gradmill's own options: a variable -> its meaning
@@ -30,11 +28,13 @@ BUILD_FILES = {  # gradmill's own options: a variable -> its meaning
 }
 
 
-class Script(Run):
-    """A run with the arguments of a script. `about`: for help. `needed`: options with a path that cannot be empty.
+class Script:
+    """A run with the arguments of a script. `name`: of the command; `about`: for help. `needed`: options with a path
+    that cannot be empty.
     `options_of`: variables -> the options that stand for them, as help has them. `fixed`: other variables that
     arguments or the checkout determine -> what to write instead."""
 
+    name: ClassVar[str]
     about: ClassVar[str]
     needed: ClassVar[tuple[str, ...]]
     options_of: ClassVar[Mapping[str, str]]
@@ -56,7 +56,7 @@ class Script(Run):
         return parser
 
     def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
-        """The variables that the arguments stand for. `given`: those of the command line. InvalidCommand if these or
+        """The variables that the arguments stand for. `given`: those of the command line. SpecError if these or
         the arguments are wrong."""
         raise NotImplementedError
 
@@ -67,31 +67,32 @@ class Script(Run):
     def _all_options(self) -> dict[str, str]:
         return {**self.options_of, **{name: f"--{name} FILE" for name in BUILD_FILES}}
 
-    def help(self) -> str:
-        """The script's arguments, and gradmill's own."""
-        return self.arguments().format_help()
-
-    def parse_execute(self, in_args: list[str]) -> Any:
+    def main(self, request: Request) -> int:
         """Runs with the variables that the arguments stand for; returns the exit status."""
-        given = known_variables()
+        given = request.variables
         instead = {name: f"write {option}" for name, option in self._all_options().items()}
         for name, hint in {**instead, **self.fixed}.items():
             if name in given:
                 refuse(self.name, f"{name}={given[name]}: the arguments determine it", hint)
-        options = self.arguments().read(in_args)
+        options = self.arguments().read(request.names)
         variables = {"cache": CACHE, **self.variables_for(options, given)}
-        return self.run_with(options, PackageLoader(lambda: variables, self.in_place_of_variables(options)))
+        return self.run_with(options, Request(self.name, [], {}, variables, self.in_place_of_variables(options)), given)
 
-    def run_with(self, options: argparse.Namespace, loader: PackageLoader) -> Any:
-        """Runs; returns the exit status."""
+    def run_with(self, options: argparse.Namespace, request: Request, given: Mapping[str, str]) -> int:
+        """Runs; returns the exit status. `given`: the variables of the command line."""
         if getattr(options, "dry_run", False):
             for name, path in build_files(options).items():
                 warn(f"{self.name}: --{name} {path}: it is not written with --dry-run")
-            from pipeline.front.commands.dry_run import DryRun
+            from pipeline.front.commands.dry_run import dry_run
 
-            return DryRun(loader).execute({}, [])
-        self.loader = loader
-        return super().parse_execute([])
+            return dry_run(request.config())
+        return run(request, request.config())
+
+
+def arguments_of(name: str) -> Arguments:
+    """The parser of a command with the arguments of a script."""
+    script: type[Script] = import_module(COMMANDS[name].module(name)).SCRIPT
+    return script.arguments()
 
 
 class Arguments(argparse.ArgumentParser):
@@ -105,7 +106,7 @@ class Arguments(argparse.ArgumentParser):
         self._needed = needed
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        """The parsed words. InvalidCommand if any is wrong."""
+        """The parsed words. SpecError if any is wrong."""
         options, rest = self.parse_known_args([_with_dashes(word) for word in words])
         if rest:
             known = [name for action in self._actions for name in action.option_strings]
@@ -141,8 +142,8 @@ class Arguments(argparse.ArgumentParser):
 
 
 def refuse(command: str, problem: str, hint: str) -> NoReturn:
-    """Raises InvalidCommand."""
-    raise InvalidCommand(two_lines(f"{command}: {problem}", hint))
+    """Raises SpecError."""
+    raise SpecError(f"{command}: {problem}", hint)
 
 
 def build_files(options: argparse.Namespace) -> dict[str, str]:

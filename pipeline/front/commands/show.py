@@ -1,71 +1,44 @@
-"""`doit show STAGE [NAME]`: the rows of a stage as JSON on standard output."""
+"""`gradmill show STAGE [NAME]`: the rows of a stage as JSON on standard output."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import msgspec
 
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.nodes.files import NODES
-from pipeline.front.commands.command import BuildCommand, check, fail_for, keep
-from pipeline.front.run.build import Build
+from pipeline.front.commands.request import Request, check, fail_for
 from pipeline.front.run.problems import Problems
 from pipeline.front.settings.config import missing_template, read_specs
 from pipeline.problems.problem import Problem, SpecError, nearest
+from pipeline.reports.show import STAGES, rows
 
 
-class Show(BuildCommand):
+def main(request: Request) -> int:
     """Prints the rows of a stage, one JSON object a line."""
-
-    name = "show"
-    doc_purpose = "print the rows of a stage as JSON, one object per line"
-    doc_usage = "STAGE [NAME] [specs=SET …]"
-    doc_description = (
-        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard,"
-        " differentiability: how autograd handles each function, declarations: what each function is in C++, or"
-        " bindings: what Python parses and calls. NAME is an operator, with or without overload, a schema, a Node, a"
-        " graph or a file. Stages are brought up to date first; generated files are not touched."
-    )
-
-    def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
-        self._stage, _, self._rest = (pos_args or [""])[0].partition(":")
-        return super().execute(opt_values, pos_args)
-
-    def variables(self) -> dict[str, str]:
-        """Those of the command line. The bindings are shown unless other families are requested."""
-        of_stage = {"families": BINDINGS.name} if self._stage == BINDINGS.name else {}
-        return of_stage | super().variables()
-
-    def open(self) -> Build:
-        if self._stage == BINDINGS.name:
-            _check_template(self.variables())
-        return super().open()
-
-    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.reports.show import STAGES, rows
-
-        stage = self._stage
-        if stage not in STAGES or len(arguments) > 2:
-            raise SpecError(
-                f"show: no stage '{stage}'" if stage else "show: name a stage",
-                nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}",
-            )
-        if stage == "graphs" and not self.build.config.graphs.root:
+    stage, _, rest = (request.names or [""])[0].partition(":")
+    if stage not in STAGES or len(request.names) > 2:
+        problem = f"show: no stage '{stage}'" if stage else "show: name a stage"
+        raise SpecError(problem, nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}")
+    if stage == BINDINGS.name:  # are shown unless other families are requested
+        request.variables.setdefault("families", BINDINGS.name)
+        _check_template(request.with_set())
+    with request.open() as session:
+        if stage == "graphs" and not session.config.graphs.root:
             raise SpecError("show: there are no graphs", "write graphs=PATH: a .py or .pt2 file or a folder of them")
-        if stage == BINDINGS.name and BINDINGS.name not in self.build.config.families:
+        if stage == BINDINGS.name and BINDINGS.name not in session.config.families:
             raise SpecError("show: the Python bindings are not requested", f"write families={BINDINGS.name}")
-        check(self.build, [self.build.stages.root(STAGES[stage].stage)])
-        name = arguments[1] if len(arguments) == 2 else self._rest
+        check(session, [session.stages.root(STAGES[stage].stage)])
+        name = request.names[1] if len(request.names) == 2 else rest
         encoder, refused = msgspec.json.Encoder(), list[Problem]()
-        for row in rows(self.build.db, self.build.layout, stage, name, refused):
-            where = {"path": self.build.path(row["name"])} if stage == "shard" else {}
+        for row in rows(session.db, session.layout, stage, name, refused):
+            where = {"path": session.path(row["name"])} if stage == "shard" else {}
             sys.stdout.buffer.write(encoder.encode({**where, **row}) + b"\n")
         sys.stdout.flush()
-        keep(self.build)
-        fail_for(self.build, Problems(self.build.config, self.build.db, refused))
-        return 0
+        session.save_if_first()
+        fail_for(session, Problems(session.config, session.db, refused))
+    return 0
 
 
 def _check_template(variables: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
+from pipeline.front.commands.request import Request
 from pipeline.front.commands.script import Arguments, Script, build_files, check_selection, is_same, refuse
 from pipeline.front.settings.config import SHIM_HEADERS, read_config
 from pipeline.releases.model import Release
@@ -54,7 +55,6 @@ class Torchgen(Script):
     """A run that writes ATen's files."""
 
     name = "torchgen"
-    doc_purpose = "write what python -m torchgen.gen writes"
     about = (
         "Writes what PyTorch's python -m torchgen.gen writes, in its place, with its arguments (with underscores, too)."
         " Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill), release=, strict= and"
@@ -127,6 +127,14 @@ class Torchgen(Script):
 
     def in_place_of_variables(self, options: argparse.Namespace) -> dict[str, str]:
         return {"specs": "--source-path ", "backends": "--", **super().in_place_of_variables(options)}
+
+
+SCRIPT = Torchgen
+
+
+def main(request: Request) -> int:
+    """Runs with the arguments of the script."""
+    return SCRIPT().main(request)
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""`doit watch`: keeps the generated files up to date while spec files are edited."""
+"""`gradmill watch`: keeps the generated files up to date while spec files are edited."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from contextlib import closing, suppress
 
-from pipeline.front.commands.command import BuildCommand
+from pipeline.front.commands.request import Request
 from pipeline.front.console import FEW, counted, print_report
-from pipeline.front.run.build import STAYS, Build
+from pipeline.front.process import end_in_callbacks, restart
+from pipeline.front.run.build import BUDGET
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import titles_of
-from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE, CodeChanged
+from pipeline.front.run.session import Session
 from pipeline.front.run.verifying import Verifying
 from pipeline.front.settings.config import Config, read_config
-from pipeline.front.start.main import end_in_callbacks, restart
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 
@@ -31,30 +30,33 @@ WAKE = 250  # after this time without an event, the watcher yields an empty set 
 SETTLE = 0.1  # seconds to wait after an edit of gradmill's code before it is loaded
 
 
-class Watch(BuildCommand):
+def main(request: Request) -> int:
     """Remains in memory. After every save it brings everything up to date and prints one line."""
+    request.expect_none("gradmill watch [specs=SET]")
+    config, variables = request.config(), request.with_set()
+    check_claims(config)
+    with closing(Session.open(config, writes=True, budget=BUDGET)) as session:
+        _Watch(session, variables).run()
+    return 0
 
-    name = "watch"
-    mode = STAYS
-    doc_purpose = "keep generated files up to date while specs are edited"
-    doc_usage = "[specs=SET …] [verify=1]"
-    doc_description = (
-        "With verify=1, the formulas that an edit changed are then verified, while watch goes on; the next edit ends a"
-        " verification that still runs. Ends with Ctrl-C. Restarts itself when gradmill's own code changes, or the"
-        " description or the release of the spec set."
-    )
 
-    def work(self, options: dict[str, Any], arguments: list[str]) -> int:
-        self.expect_none(arguments, "gradmill watch [specs=SET]")
-        check_claims(self.build.config)
-        self._verifying = Verifying(self.variables())  # of use with verify=1
+class _Watch:
+    """A session that is brought up to date after each save."""
+
+    def __init__(self, session: Session, variables: Mapping[str, str]) -> None:
+        self._session = session
+        self._variables = variables
+        self._verifying = Verifying(variables)  # of use with verify=1
+        self._report: str | None = None  # of the last pass
+
+    def run(self) -> None:
+        """Runs until Ctrl-C."""
         gc.disable()
         end_in_callbacks(self._end)
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
             _hold_interrupts("SIG_UNBLOCK")
-            self._watch(self.build, self.variables())
+            self._watch()
         self._verifying.stop()
-        return 0
 
     def _end(self, _: KeyboardInterrupt) -> None:
         """Ends the process as Ctrl-C does where Python can raise it."""
@@ -69,65 +71,68 @@ class Watch(BuildCommand):
         _hold_interrupts("SIG_BLOCK")
         restart()
 
-    def _watch(self, build: Build, variables: Mapping[str, str]) -> None:
-        driver = Driver(build)
+    def _watch(self) -> None:
+        session, config = self._session, self._session.config
         watching, wrong = False, ""
-        events = _events(build)
-        self._pass(driver, first=True)
+        events = _events(session)
+        self._pass(first=True)
         for changed in events:
-            if watching and not changed and build.inputs.specs_are_the_same():  # the watcher may miss a save
+            if watching and not changed and session.inputs.specs_are_the_same():  # the watcher may miss a save
                 continue
             if any(map(_is_source, changed)):
                 self._restart()
-            now, before = _wanted(variables), wrong
+            now, before = _wanted(self._variables), wrong
             if isinstance(now, str):
                 watching, wrong = False, now
                 if wrong != before:
                     print(wrong, file=sys.stderr, flush=True)
                 continue
             wrong = ""
-            if (now.specs, now.release) != (build.config.specs, build.config.release):
+            if (now.specs, now.release) != (config.specs, config.release):
                 self._restart("the description or the release of the spec set changed")
-            self._pass(driver)
+            self._pass()
             if not watching:  # this pass has read what was saved before the watcher started
                 watching = True
                 gc.freeze()
-                print(line(f"watching {build.config.specs.name}; Ctrl-C ends"), flush=True)
+                print(line(f"watching {config.specs.name}; Ctrl-C ends"), flush=True)
 
-    def _pass(self, driver: Driver, *, first: bool = False) -> None:
+    def _pass(self, *, first: bool = False) -> None:
         """Brings everything up to date and prints a line about the changed units and files."""
-        start = time.perf_counter()
+        session, start = self._session, time.perf_counter()
         try:
-            done = driver.update(refresh=not first)
+            if not first:
+                session.refresh()
+            done = session.update()
             took = (time.perf_counter() - start) * 1e3
-            if done.changed:
-                print_report(done.problems.report, driver.build.config.format)
+            before, self._report = self._report, done.problems().report
+            if session.db.ran or self._report != before:
+                print_report(self._report, session.config.format)
             if done.units or done.files:
-                units = titles_of(driver.build.db, done.units)
+                units = titles_of(session.db, done.units)
                 what = f"{_summary(units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
-            driver.save()
-            driver.build.unlock()
-            if driver.build.config.verify:
-                self._verifying.start(driver.build, failed=done.failed)
+            session.save()
+            session.unlock()
+            if session.config.verify:
+                self._verifying.start(session, failed=done.failed)
         except CodeChanged:
             self._restart()
         except SpecError as error:
             print(message_of(error), file=sys.stderr, flush=True)
         except OSError as error:
             print(reason(error), file=sys.stderr, flush=True)
-        driver.build.unlock()
+        session.unlock()
         gc.collect()  # now, while no save waits for a result
 
 
-def _events(build: Build) -> Iterator[list[str]]:
+def _events(session: Session) -> Iterator[list[str]]:
     """The paths of changed inputs, one list per save. The list is empty once the watcher runs, and every `WAKE` ms."""
     from watchfiles import Change, watch
 
-    inputs = {os.path.abspath(path) for path in build.inputs.spec_paths()}
-    graphs = build.config.graphs
+    inputs = {os.path.abspath(path) for path in session.inputs.spec_paths()}
+    graphs = session.config.graphs
     folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
-    inputs |= {os.path.abspath(path) for path in build.config.specs.looked_for}
+    inputs |= {os.path.abspath(path) for path in session.config.specs.looked_for}
     events = watch(
         *filter(os.path.isdir, folders),
         watch_filter=lambda change, path: (

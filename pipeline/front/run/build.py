@@ -1,28 +1,23 @@
-"""The build of one configuration in one process: its inputs, its database, its output."""
+"""One spec set in one process: its inputs, its database, its output."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Self
 
 from pipeline.families.file import ANY
 from pipeline.front.output.folder_record import FolderRecord
-from pipeline.front.output.outputs import Outputs, Written
+from pipeline.front.output.outputs import Outputs
 from pipeline.front.run import record
 from pipeline.front.run.answer import RECORD
-from pipeline.front.run.claims import check_files, claim_cache
-from pipeline.front.run.contents import units
+from pipeline.front.run.claims import check_files
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
-from pipeline.front.run.notes import Forgotten, read_notes
 from pipeline.front.run.own_code import CodeChanged
 from pipeline.front.run.paths import Paths, paths_of
-from pipeline.front.run.problems import Problems, all_problems
-from pipeline.front.run.record import NO_ANSWER, Answer, Evidence, Record
+from pipeline.front.run.problems import Problems, all_problems, fails
+from pipeline.front.run.record import Record
 from pipeline.front.run.roots import Root, Stages, find_query
 from pipeline.front.settings.config import Config
 from pipeline.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, stat_of
@@ -35,31 +30,19 @@ if TYPE_CHECKING:
     from pipeline.query.store import Store
     from pipeline.stages.operator_files import Home
 
-
-class Mode(Struct, frozen=True):
-    """How a build behaves."""
-
-    writes: bool = False  # whether it writes to the cache: if so, it takes the lock
-    budget: int = 0  # the memory budget of values, in bytes, of a build that stays in memory; 0: enough for one run
-
-
-class RunResult(Struct, frozen=True):
-    """The results of a run that wrote everything."""
-
-    files: dict[str, int]  # by the name of a task of files: how many it has
-    units: int
-    report: str  # of the warnings
-
-
-READS, WRITES = Mode(), Mode(writes=True)
-BUDGET = 64_000_000  # enough for what the next edit needs
-FIRST = 3_000_000  # of a first build, which uses most values once
-STAYS = Mode(writes=True, budget=BUDGET)
+BUDGET = 64_000_000  # bytes of values that a build that stays in memory keeps: enough for what the next edit needs
+_FIRST = 3_000_000  # of a first one, which uses most values once
 
 
 class Build:
-    """A spec set and its generated files. A snapshot of the inputs is taken on first use of the database. `mode`: may
-    be replaced until then; `memory`: a store to use in place of the one on the disk."""
+    """A spec set and its generated files. `writes`: whether it writes to the cache, and so takes the lock; `budget`:
+    the bytes of values that it keeps if it stays in memory, 0 for one run; `memory`: a store in place of the one on
+    the disk. `open` or `begin` opens it."""
+
+    db: Database  # in the revision of the last snapshot
+    store: str  # its path, which is of the running code alone
+    record: Record | None  # of the last run of this configuration
+    outputs: Outputs
 
     def __init__(
         self,
@@ -67,103 +50,81 @@ class Build:
         paths: Paths | None = None,
         inputs: Inputs | None = None,
         *,
-        mode: Mode = READS,
+        writes: bool = False,
+        budget: int = 0,
         memory: Store | None = None,
     ) -> None:
         self.config = config
-        self.mode = mode
+        self.writes = writes
         self.paths = paths or paths_of(config)
         self.stages = Stages(config)
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
-        self._memory = memory
-        self._load()
-        self.result: RunResult | None = None  # of the run that `commit` ended, if it wrote everything
+        self._budget, self._memory = budget, memory
         self._lock = Lock(self.paths.lock)
-        self._db: Database | None = None
-        self.forgotten = Forgotten({})  # the tasks that `doit forget` named before this revision
-        self._written: Mapping[str, Home] | None = None  # in this revision
-        self._places: Mapping[str, str] | None = None  # the same
+        self._is_open = False
+        self._forget_revision()
+
+    @classmethod
+    def open(cls, config: Config, *, writes: bool = False, budget: int = 0) -> Self:
+        """An open build. CodeChanged as in `OwnCode.take`, SpecError if there are files of others in its place."""
+        return cls(config, writes=writes, budget=budget).begin()
+
+    def begin(self) -> Self:
+        """Takes the lock if this build writes, a snapshot of the inputs, and the store; returns the build. Errors
+        as of `open`."""
+        try:
+            if self._memory is None:
+                check_files(self.config.folder)
+            self._load()
+            self.lock()
+            code = self.inputs.code
+            if not code.digest:
+                self.stages.load()
+                code.take(self.record.evidence.stats if self.record is not None else {})
+            self.store = self.paths.store(code.digest)
+            if self.writes and not is_file(self.store):
+                from pipeline.front.run.collect import remove_stores
+
+                remove_stores(self.paths.cache, keep=1)  # those of other code, but the last one
+            inputs = self.inputs.take()
+            self.db = self._open_store(inputs)
+            self._is_open = True
+        except BaseException:
+            self.unlock()
+            raise
+        return self
 
     def _load(self) -> None:
         self._saved = stat_of(self.paths.record)
-        self.record: Record | None = record.load(self.paths.record)
+        self.record = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
         others = (self.config.stamp, *(path for _, path in self.config.build_files), *self.paths.of_manifest)
         record_of_folder = FolderRecord(self.paths.generated, self.paths.written, filter(None, others))
         self.outputs = Outputs(known, self.inputs.spec_paths, record_of_folder)
 
-    # ---- the database
-
-    @property
-    def db(self) -> Database:
-        """The database, in the revision of the last snapshot; opened on first use. CodeChanged as in `OwnCode.take`,
-        SpecError if there are files of others in its place."""
-        if self._db is None:
-            if self._memory is None:
-                check_files(self.config.folder)
-            self.lock()
-            store = self.store  # takes the snapshot of the code, which is an input
-            if self.mode.writes and not is_file(store):
-                from pipeline.front.run.collect import remove_stores
-
-                remove_stores(self.paths.cache, keep=1)  # those of other code, but the last one
-            inputs = self.inputs.take()
-            self._db = self._open(store)
-            self._begin(self._db, inputs)
-        return self._db
-
-    def _open(self, path: str) -> Database:
-        """The database of the store at `path`."""
+    def _open_store(self, inputs: Mapping[str, Input]) -> Database:
+        """The database of the store, in its first revision."""
         from pipeline.query.database import Database
         from pipeline.stages.set import CODE
         from pipeline.store.sqlite import SqliteStore
 
-        store = self._memory or SqliteStore(path, self._noted(path), writes=self.mode.writes)
-        budget = self.mode.budget if is_file(path) else FIRST
-        return Database(store, find_query, budget, warn, CODE, (SpecError,))
+        store = self._memory or SqliteStore(self.store, self._noted(), writes=self.writes)
+        budget = self._budget if is_file(self.store) else _FIRST
+        db = Database(store, find_query, budget, warn, CODE, (SpecError,))
+        db.begin(inputs)
+        return db
 
-    def _noted(self, store: str) -> Stat | None:
+    def _noted(self) -> Stat | None:
         """The stat of the store that the last run noted, of whatever configuration."""
         records = [path for path in files_in(self.paths.cache) if os.path.basename(path).startswith(RECORD)]
         last = max(records, key=lambda path: (stat_of(path) or UNSETTLED).mtime_ns, default="")
         noted = self.record if last == self.paths.record else record.load(last)
-        return noted.evidence.stats.get(store) if noted is not None else None
-
-    def _begin(self, db: Database, inputs: Mapping[str, Input]) -> None:
-        """Begins a revision, without the rows of tasks that `doit forget` named."""
-        db.begin(inputs)
-        self.forgotten = Forgotten(read_notes(self.paths.notes))
-        if self.forgotten:
-            self._forget_rows(db)
-
-    def _forget_rows(self, db: Database) -> None:
-        """Drops the rows of tasks that `doit forget` named."""
-        forgotten, named = self.forgotten, units(db) if self.forgotten.about_units else {}
-        tasks = {(family, unit.name): f"emit:{name}" for name, (family, unit) in named.items()}
-
-        def wanted(name: tuple[Any, ...]) -> bool:
-            module, _, query = str(name[0]).partition(":")
-            if query == "text":
-                return tasks.get(name[1:], "emit") in forgotten
-            if query == "made" and f"shard:{name[-1]}" in forgotten:
-                return True
-            return module in self.stages.analysis and module in forgotten
-
-        db.forget(wanted)
-
-    @property
-    def store(self) -> str:
-        """The path of the store, which is of the running code alone. CodeChanged as in `OwnCode.take`."""
-        code = self.inputs.code
-        if not code.digest:
-            self.stages.load()
-            code.take(self.record.evidence.stats if self.record is not None else {})
-        return self.paths.store(code.digest)
+        return noted.evidence.stats.get(self.store) if noted is not None else None
 
     def lock(self) -> None:
         """Takes the lock, if this build writes. After waiting for another run, its record is loaded."""
-        if self.mode.writes:
+        if self.writes:
             self.inputs.clock = self.paths.lock
             if self._lock.take(warn):
                 self._load()
@@ -173,20 +134,27 @@ class Build:
         self._lock.release()
 
     def refresh(self) -> None:
-        """Takes a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code changed."""
-        db = self.db
-        self._written = self._places = None
+        """Takes the lock and a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code
+        changed."""
+        self.lock()
         if not self.inputs.code.is_unchanged():
             raise CodeChanged
-        if self.mode.budget:
-            db.budget = self.mode.budget  # a first build had less
-        self._begin(db, self.inputs.take())
+        if self._budget:
+            self.db.budget = self._budget  # a first build had less
+        self._forget_revision()
+        self.db.begin(self.inputs.take())
+
+    def _forget_revision(self) -> None:
+        """Drops what is known of one revision alone."""
+        self._written: Mapping[str, Home] | None = None
+        self._places: Mapping[str, str] | None = None
+        self._problems: Problems | None = None  # of all stages
 
     def is_sound(self) -> bool:
         """Whether the store was sound in all of this revision. If not, all has to be brought up to date again."""
         sound = self.db.check()
         if not sound:
-            self._written = self._places = None
+            self._forget_revision()
         return sound
 
     # ---- output
@@ -208,11 +176,10 @@ class Build:
 
     def written_files(self) -> Mapping[str, Home]:
         """All generated files by name, of this revision; each with its name in `file_names`."""
-        db = self.db
         if self._written is None:
             from pipeline.stages.operator_files import written_files
 
-            self._written = written_files(db, *self.layout)
+            self._written = written_files(self.db, *self.layout)
         return self._written
 
     def members(self, entry: str) -> Collection[str]:
@@ -251,82 +218,38 @@ class Build:
     # ---- problems
 
     def problems(self) -> Problems:
-        """Brings all stages up to date; returns all errors and warnings. CodeChanged as in `OwnCode.check`."""
-        for query, *args in self.stages.roots():
-            self.db.digest(query, *args)
-        self.inputs.code.check()
-        return self.problems_of(self.stages.roots())
+        """Brings all stages up to date; returns all errors and warnings, once in each revision. CodeChanged as in
+        `OwnCode.check`."""
+        if self._problems is None:
+            for query, *args in self.stages.roots():
+                self.db.digest(query, *args)
+            self.inputs.code.check()
+            self._problems = self.problems_of(self.stages.roots())
+        return self._problems
 
     def problems_of(self, roots: Iterable[Root]) -> Problems:
         """The problems of some queries and of their dependencies, which are up to date."""
         return Problems(self.config, self.db, all_problems(self.config, self.db, list(roots)))
 
+    def clean_problems(self) -> Problems:
+        """The problems of the stages that are up to date."""
+        return self.problems_of([root for root in self.stages.roots() if self.db.is_clean(*root)])
+
+    def fails(self, roots: Sequence[Root]) -> bool:
+        """Whether the rows under `roots` have an error. Verifies them."""
+        return fails(self.config, all_problems(self.config, self.db, roots))
+
     # ---- the end
 
-    def commit(self, problems: Problems | None = None, *, failed: bool = False) -> None:
-        """Commits the results of this run, unless gradmill's own code changed or another run has the lock.
-        `problems`: of a complete run, which wrote everything. `failed`: it already reported the problem of the store.
-        """
-        if self._db is None or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
-            return
-        # Before the commit: if another process committed first, the database answers no more.
-        complete = problems is not None
-        result, targets = self._result(problems), self.targets() if complete else []
-        outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
-        last, self.result = self.record, result
-        if complete and not self.db.ran and last is not None and last == self._record(outputs, last):
-            return  # it may answer another command line
-        reported = failed and bool(self.db.problem)
-        if not self.db.problem:
-            claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
-        ran, kept = bool(self.db.ran), self.db.commit()
-        whole = complete and kept and outputs.keys() >= set(targets)
-        if complete:
-            self._complete_folder(outputs)
-        self.record = self._record(outputs)
-        if not whole or self.outputs.remaining:  # each run reports these
-            self.record = replace(self.record, complete=False)
-        problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
-        self._saved = None if problem else stat_of(self.paths.record)
-        if problem and self.mode.writes and ran and not reported:  # otherwise nothing is lost
-            warn(f"{problem}; nothing of this run is kept in the cache")
-
-    def keep_answer(self, answer: Answer) -> None:
-        """Adds the answer to a command line to the record of this run, unless another run replaced it."""
-        if self.record is not None and self._lock.try_to_take() and stat_of(self.paths.record) == self._saved:
-            self.record = replace(self.record, answer=answer)
-            record.add_answer(self.paths.record, answer)
-
-    def _record(self, outputs: Mapping[str, Written], last: Record | None = None) -> Record:
-        """The record of a complete run, with the answer of the last one."""
-        kept_files = (self.store, self.paths.notes, self.outputs.record.path)
-        stats = self.inputs.evidence() | {path: stat_of(path) for path in kept_files}
-        return Record(
-            Evidence(stats, dict(outputs)), complete=True, answer=last.answer if last is not None else NO_ANSWER
-        )
-
-    def _complete_folder(self, outputs: Mapping[str, Written]) -> None:
-        """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
-        digests, remaining = {path: written.digest for path, written in outputs.items()}, self.outputs.remaining
-        if self.paths.written:  # other builds wrote to the tree, too
-            others = self.outputs.record.digests().items()
-            remaining = {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
-        self.outputs.record.complete(self.config.specs.owner, digests, remaining)
-
-    def _result(self, problems: Problems | None) -> RunResult | None:
-        """The results of a run that wrote everything."""
-        if problems is None:
-            return None
-        return RunResult(dict(self.counts_of_files()), self.count_of_units(), problems.report)
-
     def drop(self) -> None:
-        """Closes the build, and removes empty folders of the cache, for callers that may have committed nothing."""
+        """Closes the build, and removes empty folders of the cache, for callers that may have saved nothing."""
         self.close()
         for folder in (self.config.folder, self.config.cache):
             remove_empty(folder)
 
     def close(self) -> None:
         """Closes the database without a commit, and releases the lock."""
-        if self._db is not None:
-            self._db.close()
+        if self._is_open:
+            self._is_open = False
+            self.db.close()
         self.unlock()

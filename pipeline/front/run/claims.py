@@ -15,7 +15,6 @@ import msgspec
 from pipeline.front.output.folder_record import FolderRecord, owner_at, owner_from
 from pipeline.front.output.ownership import is_manifest, refusal, refused
 from pipeline.front.run.answer import OWNER
-from pipeline.front.run.notes import read_notes
 from pipeline.front.run.paths import PAGES, own_files
 from pipeline.front.settings.config import Config
 from pipeline.io.checked import checked, with_checksum
@@ -113,7 +112,7 @@ def check_files(folder: str) -> None:
     from pipeline.store.sqlite import is_store
 
     heads = [read_file(path, 100) or b"" for path in paths if is_file(path)]
-    if any(is_store(head) or is_manifest(head) for head in heads) or read_notes(os.path.join(folder, "doit")):
+    if any(is_store(head) or is_manifest(head) for head in heads):
         return
     problems = [(path, refusal(path, frozenset(), by_head=lambda head: not head)) for path in paths]
     errors = [refused(path, problem, "cache=DIR") for path, problem in problems if problem]

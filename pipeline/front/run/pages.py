@@ -1,4 +1,4 @@
-"""The pages of one build: their inputs, the files to write, the old files to remove.
+"""The pages of one set: their inputs, the files to write, the old files to remove.
 
 Pages have a separate store, in a folder of the cache next to that of the generated files: a run that writes no page
 reads none of its rows.
@@ -12,14 +12,15 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.front.console import Progress
+from pipeline.front.console import Terminal
 from pipeline.front.output.ownership import has_mark, identities, refused
-from pipeline.front.run.build import WRITES, Build
 from pipeline.front.run.claims import claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.orphans import remove_old
 from pipeline.front.run.paths import VERIFIED, paths_of_pages
+from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Stat, read_file, remove_abandoned, stat_of
 from pipeline.problems.problem import SpecError, all_of
@@ -43,10 +44,10 @@ class Other(NamedTuple):
 class PageInputs(Inputs):
     """The inputs of pages: those of a build, the compared set, and the library that fills templates."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, other: Other | None, verdicts: dict[str, str]) -> None:
         super().__init__(config)
-        self.other: Other | None = None
-        self.verdicts: dict[str, str] = {}  # a line for each Node that was verified
+        self._other = other
+        self._verdicts = verdicts  # a line for each Node that was verified
         self._verified = os.path.join(config.folder, VERIFIED)  # the folder of verdicts
         self._version = config.specs.version
 
@@ -60,10 +61,10 @@ class PageInputs(Inputs):
         from pipeline.reports.page.verdicts import VERDICTS
 
         inputs: dict[str, Input] = {**super().take(), VERSION: Input(self._version.encode())}
-        if self.other is not None:
-            inputs |= {AGAINST: Input(self.other.derivatives), CODE: Input(self.other.code_changes)}
-        if self.verdicts:
-            inputs[VERDICTS] = Input(encode(self.verdicts))
+        if self._other is not None:
+            inputs |= {AGAINST: Input(self._other.derivatives), CODE: Input(self._other.code_changes)}
+        if self._verdicts:
+            inputs[VERDICTS] = Input(encode(self._verdicts))
         self.stats[self._verified] = stat_of(self._verified)  # its files are replaced
         for name, path in library_files(("jinja2",)).items():
             self.stats[path] = stat_of(path)
@@ -72,25 +73,20 @@ class PageInputs(Inputs):
 
     def evidence(self) -> dict[str, Stat | None]:
         """The stats of all files that were read, by path; None for a missing file."""
-        return super().evidence() | (self.other.stats if self.other is not None else {})
+        return super().evidence() | (self._other.stats if self._other is not None else {})
 
 
-class PageBuild(Build):
-    """The build of a set's pages. `against`: `set_name` of the set to compare with, "" for none."""
+class PageSession(Session):
+    """The session of a set's pages. `against`: `set_name` of the set to compare with, "" for none; `other`: that set;
+    `verdicts`: what is known of each Node's formulas."""
 
-    inputs: PageInputs
-
-    def __init__(self, config: Config, against: str = "") -> None:
-        super().__init__(config, paths_of_pages(config, against), PageInputs(config), mode=WRITES)
-        self._rendered: dict[str, bytes] = {}  # what `update` rendered, so that `write` need not do so again
-
-    def compare(self, other: Other) -> None:
-        """Has the next snapshot compare with another set."""
-        self.inputs.other = other
-
-    def tell_verdicts(self, verdicts: dict[str, str]) -> None:
-        """Has the next snapshot contain what is known of each Node's formulas."""
-        self.inputs.verdicts = verdicts
+    def __init__(
+        self, config: Config, against: str = "", other: Other | None = None, verdicts: dict[str, str] | None = None
+    ) -> None:
+        inputs = PageInputs(config, other, verdicts or {})
+        super().__init__(config, paths_of_pages(config, against), inputs, writes=True)
+        self._rendered: dict[str, bytes] = {}  # what `render` made, so that `write` need not do so again
+        self._is_written = False
 
     def file_names(self) -> Sequence[str]:
         """The names of the pages and of the files that they load."""
@@ -112,18 +108,25 @@ class PageBuild(Build):
         """The places of the pages and of the files that they load."""
         return [*self.places().values()]
 
-    @property
     def page_root(self) -> Root:
         """The query that depends on all pages."""
         from pipeline.reports.page.pages import stage
 
         return (stage, *self.layout)
 
-    def update(self) -> None:
+    def is_complete(self) -> bool:
+        """Whether this session has written all pages."""
+        return self._is_written
+
+    def problems(self) -> Problems:
+        """All errors and warnings of what the pages show."""
+        return self.problems_of([self.stages.root("match"), self.page_root()])
+
+    def render(self) -> None:
         """Brings all pages up to date, with progress on a terminal."""
         from pipeline.reports.page.pages import bytes_of, files
 
-        named, progress = files(self.db, *self.layout), Progress(sys.stderr)
+        named, progress = files(self.db, *self.layout), Terminal(sys.stderr)
         for count, (name, file) in enumerate(named.items()):
             progress.show(f"page {count} of {len(named)}")
             if not self.db.is_valid(*file):
@@ -155,6 +158,7 @@ class PageBuild(Build):
                 data = self._rendered.pop(name, None)
                 self.outputs.write({path: Parts([bytes_of(self.db, file) if data is None else data])}, _IS_PAGE)
                 written += 1
+        self._is_written = True
         return written, self._remove(set(map(self.outputs.place, pages)))
 
     def _remove(self, current: Set[str]) -> int:
@@ -176,13 +180,13 @@ def facts_of(config: Config) -> tuple[bytes, dict[str, Stat | None], str]:
     from pipeline.query.memo import encode
     from pipeline.reports.page.changes import autograd
 
-    with closing(PageBuild(config)) as build:
-        root = build.stages.root("match")
-        build.db.digest(*root)
-        problems = build.problems_of([root])
+    with closing(PageSession(config).begin()) as session:
+        root = session.stages.root("match")
+        session.db.digest(*root)
+        problems = session.problems_of([root])
         if problems.failed:
             return b"", {}, problems.report
-        facts = encode(autograd(build.db))
-        if build.inputs.code.is_unchanged():
-            build.db.commit()
-        return facts, build.inputs.evidence(), ""
+        facts = encode(autograd(session.db))
+        if session.inputs.code.is_unchanged():
+            session.db.commit()
+        return facts, session.inputs.evidence(), ""

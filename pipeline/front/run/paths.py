@@ -11,6 +11,7 @@ from pipeline.query.memo import digest, encode
 from pipeline.specs.location import EXTERNAL, EXTERNAL_KERNELS
 
 _WRITTEN = "written-"  # the prefix of the names of records of trees
+TASKS = "doit-"  # the prefix of the names of doit's databases
 _DIGITS = 12  # followed by so many hexadecimal digits
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
 VERIFIED = "verify"  # the folder of verdicts about formulas, in the cache
@@ -19,7 +20,7 @@ _CODE = 16  # hexadecimal digits of it
 FAILED = ".failed"  # after the name of a store that led to a bug
 # Of the names of the files of a store: of this version, of former ones.
 _ENDS = ("", "-wal", "-shm", FAILED, ".values", ".seal", f"{FAILED}.values")
-_OTHERS = ("lock", "doit", OWNER, "manifest.json", "manifest.json.d", "units.json")
+_OTHERS = ("lock", OWNER, "manifest.json", "manifest.json.d", "units.json")
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
 _UNRECORDED = "specs cache strict warning format fix verify helpers python options stamp graphs layout shards".split()
 _PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native_aot")
@@ -35,7 +36,8 @@ class Paths:
         self.generated = generated
         self.record = record
         self.written = written
-        self.notes = os.path.join(cache, "doit")  # of the tasks that `doit forget` and `doit ignore` named
+        name = os.path.basename(record).removeprefix(RECORD)
+        self.tasks = os.path.join(cache, TASKS + name)  # what doit keeps about the tasks of this configuration
         self.manifest = os.path.join(cache, "manifest.json")  # of the generated files
         self.units = os.path.join(cache, "units.json")  # the list of units
         self.of_manifest = self.manifest, f"{self.manifest}.d", self.units
@@ -85,7 +87,9 @@ def own_files(folder: str) -> list[str]:
     names = list(map(os.path.basename, files_in(folder)))
     stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
     own = (f"{store}{end}" for store in sorted(stores) for end in _ENDS)
-    records = [name for name in names if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN))]
+    records = [
+        name for name in names if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN, TASKS))
+    ]
     return [*own, *_OTHERS, *records]
 
 

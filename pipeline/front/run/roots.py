@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,13 @@ class Stages:
         """The query that depends on all of a stage, with its key."""
         query = import_module(f"pipeline.stages.{stage}").stage
         return (query, *(self._arrangement if stage == "shard" else ()))
+
+    def closure(self, stages: Iterable[str]) -> list[str]:
+        """Some stages and those that they need, in order."""
+        needed = set(stages)
+        for stage, (_, *before) in reversed(self.analysis.items()):
+            needed |= set(before) if stage in needed else set()
+        return [stage for stage in self.analysis if stage in needed]
 
     def roots(self) -> list[Root]:
         """The roots of all stages that report problems. Files and the manifest report none."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from pipeline.front.run.build import Build
+from pipeline.front.run.session import Session
 from pipeline.front.run.verification import deciding
 
 _ROOT = Path(__file__).parents[3]  # of the package `pipeline`
@@ -25,7 +25,7 @@ class Verifying:
         self._known: dict[str, str] | None = None  # the digest of each Node's formulas, when it was last verified
         self._checked: dict[str, str] = {}  # those that the process verifies
 
-    def start(self, build: Build, *, failed: bool) -> None:
+    def start(self, build: Session, *, failed: bool) -> None:
         """Ends a verification of older text. Verifies the formulas that differ from those which were verified last,
         unless the specs have errors (`failed`); the first call only notes them. SpecError for a release whose formulas
         cannot be verified."""

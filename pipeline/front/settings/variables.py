@@ -228,7 +228,7 @@ FILES = tuple(name for name, variable in VARIABLES.items() if variable.output)
 
 def no_such_variable(name: str, value: str) -> tuple[str, str]:
     """The error for an unknown variable: the problem, and a hint with the nearest name."""
-    hint = nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}"
+    hint = nearest(name, VARIABLES, near=0.7) or f"variables: {', '.join(VARIABLES)}"
     return f"{name}={value}: there is no such variable", hint
 
 

@@ -1,4 +1,4 @@
-"""The `gradmill` command: prints the answer of a record if nothing has changed, else runs doit's own main."""
+"""The `gradmill` command: prints the answer of a record if nothing has changed, else reads the command line."""
 
 import os
 import sys
@@ -43,16 +43,10 @@ def main(words: list[str]) -> int:
 def _run(words: list[str]) -> int:
     import gc
 
-    from pipeline.front.start.lazy import import_doit, import_lazily, import_without_optional
-
     gc.disable()  # the many imports leave no garbage
-    if not any(word == "lsp" or word.endswith("thread") for word in words):  # else the process has threads
-        import_lazily()
-        import_without_optional()
-        import_doit()
-    from pipeline.front.start.main import main as run_doit
+    from pipeline.front.start.main import main as run_command
 
-    return int(run_doit(words) or 0)
+    return run_command(words)
 
 
 def _painted(report: bytes, words: list[str]) -> bytes:

@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from pipeline.front.run.build import STAYS, Build
+from pipeline.front.run.build import BUDGET
 from pipeline.front.run.claims import check_claims
-from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE
+from pipeline.front.run.session import Session
 from pipeline.front.settings.config import read_config
 from pipeline.front.settings.variables import VARIABLES, no_such_variable
 from pipeline.problems.plain import message_of, reason
@@ -37,12 +37,12 @@ class Done(Struct, frozen=True):
 
 
 class Actions:
-    """The actions of one process, of which the last build is kept for more actions with its variables. What names no
+    """The actions of one process, of which the last session is kept for more actions with its variables. What names no
     `cache=` has a temporary folder, which `close` removes."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = dict(variables)  # of all actions
-        self._kept: tuple[dict[str, str], Driver] | None = None
+        self._kept: tuple[dict[str, str], Session] | None = None
         self._scratch: TemporaryDirectory[str] | None = None
 
     def run(self, arguments: Sequence[str], inputs: Set[str]) -> Done:
@@ -78,38 +78,41 @@ class Actions:
     def _run(self, variables: dict[str, str], inputs: Set[str]) -> Done:
         before = self._kept[1] if self._kept is not None and self._kept[0] == variables else None
         try:
-            driver = self._current(before, variables)
-            self._kept = variables, driver
-            _check_declared(driver.build, inputs)
-            updated = driver.update(refresh=driver is before)
-            driver.save()
+            session = self._current(before, variables)
+            self._kept = variables, session
+            _check_declared(session, inputs)
+            if session is before:
+                session.refresh()
+            updated = session.update()
+            session.save()
         except BaseException:  # whatever its state is, the next action starts from nothing
             self.close()
             raise
-        if driver is not before:
+        if session is not before:
             gc.freeze()  # the next actions need not look for garbage in what stays
-        driver.build.unlock()
-        return Done(int(updated.failed), driver.build.config.release_warning + updated.problems.report)
+        session.unlock()
+        return Done(int(updated.failed), session.config.release_warning + updated.problems().report)
 
-    def _current(self, kept: Driver | None, variables: Mapping[str, str]) -> Driver:
-        """The build of these variables: the last one, unless what they say has changed, as by an edited description."""
+    def _current(self, kept: Session | None, variables: Mapping[str, str]) -> Session:
+        """The session of these variables: the last one, unless what they say has changed, as by an edited
+        description."""
         if kept is None:
             self.close()
         if not variables.get("cache"):
             self._scratch = self._scratch or TemporaryDirectory(prefix="gradmill-worker.")
             variables = {**variables, "cache": self._scratch.name}
         config = read_config(variables)
-        if kept is not None and kept.build.config == config:
+        if kept is not None and kept.config == config:
             return kept
         if kept is not None:
-            kept.build.close()
+            kept.close()
         check_claims(config)
-        return Driver(Build(config, mode=STAYS))
+        return Session.open(config, writes=True, budget=BUDGET)
 
     def close(self) -> None:
-        """Ends the build, and removes the temporary folder."""
+        """Ends the session, and removes the temporary folder."""
         if self._kept is not None:
-            self._kept[1].build.close()
+            self._kept[1].close()
             self._kept = None
         if self._scratch is not None:
             self._scratch.cleanup()
@@ -125,13 +128,13 @@ def run_once(variables: Mapping[str, str], arguments: Sequence[str]) -> Done:
         return actions.run(arguments, frozenset())
 
 
-def _check_declared(build: Build, inputs: Set[str]) -> None:
-    """SpecError with each file that the build reads, and that is not among its inputs, if these are known."""
+def _check_declared(session: Session, inputs: Set[str]) -> None:
+    """SpecError with each file that the session reads, and that is not among its inputs, if these are known."""
     if not inputs:
         return
     declared = {os.path.abspath(path) for path in inputs}
     errors = []
-    for path in map(os.path.abspath, filter(os.path.exists, build.inputs.spec_paths())):
+    for path in map(os.path.abspath, filter(os.path.exists, session.inputs.spec_paths())):
         if not path.startswith(PACKAGE + os.sep) and declared.isdisjoint((path, *map(str, Path(path).parents))):
             errors.append(
                 SpecError(f"{path}: this file is read, but is not an input of the action", "add it to the rule's specs")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.front.lsp.sessions import broken
 from pipeline.front.lsp.sessions.set_files import SetFiles
-from pipeline.front.run.build import BUDGET, READS, Build, Mode
+from pipeline.front.run.build import BUDGET, Build
 from pipeline.front.run.claims import owner_of
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.own_code import OwnCode
@@ -61,9 +61,8 @@ class Session:
         is_ours = owner_of(os.path.dirname(self._store)) == self.config.specs.owner
         self._had_run = is_ours and is_file(self._store)
         self._memory = MemoryStore(self._store if self._had_run else "")
-        mode = Mode(budget=BUDGET) if self._had_run else READS
-        inputs = Inputs(self.config, self._code)
-        self._build = Build(self.config, inputs=inputs, mode=mode, memory=self._memory)
+        inputs, budget = Inputs(self.config, self._code), BUDGET if self._had_run else 0
+        self._build = Build(self.config, inputs=inputs, budget=budget, memory=self._memory)
         self._is_new = True  # whether nothing was requested yet
         self._behind = False  # whether the whole set has to be checked
         self._unkept = False
@@ -92,7 +91,9 @@ class Session:
         self.errors = []
         self._build.inputs.opened = {label: self._readable(label, data) for label, data in texts.items()}
         self._behind = self._unkept = True
-        if not self._is_new:
+        if self._is_new:
+            self._build.begin()
+        else:
             self._build.refresh()
         self._is_new = False
         stages = self._build.stages
