@@ -24,7 +24,7 @@ from pipeline.front.run.claims import check_claims
 from pipeline.front.run.cleaning import clean
 from pipeline.front.run.contents import At, units
 from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
-from pipeline.front.run.session import Selection, Session, Updated
+from pipeline.front.run.session import MANIFEST, Selection, Session, Updated
 from pipeline.front.run.tasks import usable_database
 from pipeline.front.settings.command_line import notice, with_folder
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT, read_config
@@ -205,7 +205,7 @@ def task_manifest() -> dict[str, Any]:
     """describe the generated files and their inputs for other build systems"""
 
     def end() -> Updated:
-        updated = session.update(Selection(manifest=True))
+        updated = session.update(MANIFEST)
         if not updated.failed:
             results.save()
         return updated

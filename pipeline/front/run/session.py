@@ -43,6 +43,8 @@ class Selection(Struct, frozen=True):
     manifest: bool = False
 
 
+ALL_FILES = Selection(None, None, None)
+MANIFEST = Selection(manifest=True)
 EVERYTHING = Selection(None, None, None, manifest=True)
 
 
@@ -90,6 +92,10 @@ class Session(Build):
         self._current: set[str] = set()  # the names of files that are up to date
         self._has_manifest = False  # whether the manifest is, too
 
+    def refresh(self) -> None:
+        self._stale.texts.close()
+        super().refresh()
+
     # ---- updates
 
     def update(self, selection: Selection = EVERYTHING, *, write: bool = True, progress: Progress = SILENT) -> Updated:
@@ -123,7 +129,7 @@ class Session(Build):
         if selection.manifest:
             progress.doing("manifest")
             progress.manifest(current=self._update_manifest(write=write))
-        find = self.problems if selection == EVERYTHING else self.clean_problems
+        find = self.problems if selection.files is None else self.clean_problems
         return Updated(find, tuple(rebuilt), tuple(files))
 
     def _failure(self) -> Updated:
