@@ -96,16 +96,23 @@ results = Results()
 def task(check: Callable[[], bool], work: Callable[[], Updated], **fields: Any) -> dict[str, Any]:
     """A task. `check`: whether it is up to date, which writes nothing; `work`: what it does else."""
 
+    bugs: list[Exception] = []
+
     def current(task: Any, values: dict[str, Any]) -> bool:
         with LOCK:
             try:
                 return bool(values) and check()
             except EXPECTED:
                 return False  # the action reports it
+            except Exception as error:
+                bugs.append(error)
+                return False
 
     def action() -> dict[str, bool] | TaskFailed | TaskError:
         if os.getpid() != PROCESS:
             return TaskError("gradmill's tasks share one process\n  leave out -P process: -n alone uses threads")
+        if bugs:
+            raise bugs[0]
         with LOCK:
             results.unsaved = True
             try:
