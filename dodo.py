@@ -24,7 +24,7 @@ from pipeline.front.run.claims import check_claims
 from pipeline.front.run.cleaning import clean
 from pipeline.front.run.contents import At, units
 from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
-from pipeline.front.run.session import Selection, Session, Updated
+from pipeline.front.run.session import MANIFEST, Selection, Session, Updated
 from pipeline.front.run.tasks import usable_database
 from pipeline.front.settings.command_line import notice, with_folder
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT, read_config
@@ -96,16 +96,23 @@ results = Results()
 def task(check: Callable[[], bool], work: Callable[[], Updated], **fields: Any) -> dict[str, Any]:
     """A task. `check`: whether it is up to date, which writes nothing; `work`: what it does else."""
 
+    bugs: list[Exception] = []
+
     def current(task: Any, values: dict[str, Any]) -> bool:
         with LOCK:
             try:
                 return bool(values) and check()
             except EXPECTED:
                 return False  # the action reports it
+            except Exception as error:
+                bugs.append(error)
+                return False
 
     def action() -> dict[str, bool] | TaskFailed | TaskError:
         if os.getpid() != PROCESS:
             return TaskError("gradmill's tasks share one process\n  leave out -P process: -n alone uses threads")
+        if bugs:
+            raise bugs[0]
         with LOCK:
             results.unsaved = True
             try:
@@ -205,7 +212,7 @@ def task_manifest() -> dict[str, Any]:
     """describe the generated files and their inputs for other build systems"""
 
     def end() -> Updated:
-        updated = session.update(Selection(manifest=True))
+        updated = session.update(MANIFEST)
         if not updated.failed:
             results.save()
         return updated

@@ -105,6 +105,11 @@ def patched_gradmill(words: list[str], folder: Path = ROOT) -> Run:
     return forked(lambda: run_gradmill(words), ["gradmill", *words], folder)
 
 
+def patched_doit(words: list[str], folder: Path = ROOT) -> Run:
+    """doit, with the same."""
+    return forked(lambda: run_doit(words), ["doit", *words], folder)
+
+
 def gradmill(words: list[str], folder: Path = ROOT) -> Run:
     """`python -m pipeline`, in any folder."""
     return _small("gradmill", words, folder)

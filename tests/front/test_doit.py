@@ -7,9 +7,12 @@ from pathlib import Path
 
 import forked
 import pytest
+from msgspec import Raw
 from project import ANALYSIS, NODE_FILES, ROOT, SHARDS, Project, Run, assert_clean, elsewhere, finish
 
 from front.test_cache import DAMAGE
+from pipeline.query.database import Database
+from pipeline.stages.infos import infos_of
 
 SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: "
 
@@ -211,6 +214,25 @@ def test_a_place_of_others_is_refused(project: Project) -> None:
     (project.generated / "Functions.h").write_text("mine\n")
     project.doit().failed("Functions.h", "there is a file that gradmill did not generate")
     assert list(project.files()) == ["Functions.h"]
+
+
+def test_an_error_that_earlier_results_alone_cause_is_reported_as_a_bug_and_the_next_run_is_right(
+    made: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = infos_of.function
+
+    def fragile(db: Database, name: str) -> dict[str, Raw]:
+        if db.is_warm:
+            raise KeyError(name)
+        return sound(db, name)
+
+    made.set_formula("exp", "self", "grad * result.conj() * 2")
+    with monkeypatch.context() as patch:
+        patch.setattr(infos_of, "function", fragile)
+        run = forked.patched_doit(made.words)
+    assert run.status != 0 and "IncrementalBug: a bug of gradmill" in run.stderr + run.stdout
+    made.doit().ok()
+    assert_clean(made)
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

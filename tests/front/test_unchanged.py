@@ -14,7 +14,6 @@ import pytest
 from project import RECORD, ROOT, Project, Run, in_cache
 
 from pipeline.families.table import TEMPLATES
-from pipeline.front.commands.run import keep_answer
 from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.run.answer import answer_to, command_of
 from pipeline.front.run.record import Answer

@@ -17,7 +17,7 @@ from pipeline.front.run.build import BUDGET
 from pipeline.front.run.claims import check_claims
 from pipeline.front.run.contents import titles_of
 from pipeline.front.run.own_code import PACKAGE, CodeChanged
-from pipeline.front.run.session import Session
+from pipeline.front.run.session import ALL_FILES, MANIFEST, Session
 from pipeline.front.run.verifying import Verifying
 from pipeline.front.settings.config import Config, read_config
 from pipeline.problems.plain import line, message_of, reason
@@ -102,7 +102,7 @@ class _Watch:
         try:
             if not first:
                 session.refresh()
-            done = session.update()
+            done = session.update(ALL_FILES)
             took = (time.perf_counter() - start) * 1e3
             before, self._report = self._report, done.problems().report
             if session.db.ran or self._report != before:
@@ -111,6 +111,8 @@ class _Watch:
                 units = titles_of(session.db, done.units)
                 what = f"{_summary(units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
+            if not done.failed:
+                session.update(MANIFEST)  # now, since nobody waits for it
             session.save()
             session.unlock()
             if session.config.verify:

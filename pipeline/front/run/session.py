@@ -43,6 +43,8 @@ class Selection(Struct, frozen=True):
     manifest: bool = False
 
 
+ALL_FILES = Selection(None, None, None)
+MANIFEST = Selection(manifest=True)
 EVERYTHING = Selection(None, None, None, manifest=True)
 
 
@@ -127,7 +129,7 @@ class Session(Build):
         if selection.manifest:
             progress.doing("manifest")
             progress.manifest(current=self._update_manifest(write=write))
-        find = self.problems if selection == EVERYTHING else self.clean_problems
+        find = self.problems if selection.files is None else self.clean_problems
         return Updated(find, tuple(rebuilt), tuple(files))
 
     def _failure(self) -> Updated:
