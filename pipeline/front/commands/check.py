@@ -73,4 +73,4 @@ class Check(BuildCommand):
             check_cache(self.build.config)
         except SpecError:
             return False
-        return "cache" in self.variables() or bool(stores_in(self.build.config.folder))
+        return self.variables().names("cache") or bool(stores_in(self.build.config.folder))

@@ -13,13 +13,14 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.bases import Options
 from pipeline.front.console import Progress, print_report
-from pipeline.front.doit.loader import open_build, with_set, without_traceback
+from pipeline.front.doit.loader import open_build, with_settings, without_traceback
 from pipeline.front.run.build import READS, Build
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
+from pipeline.front.settings.reader import Settings
 from pipeline.problems.plain import line, reason
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
@@ -45,8 +46,7 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
     build: Build  # that it works on, set by `execute`
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
-        if self.names_set:
-            with_set(known_variables(), quiet=False)
+        with_settings(known_variables(), quiet=False, finds_set=self.names_set)
         try:
             with without_traceback(), closing(self.open()) as self.build:
                 if self.of_set and not self.build.nothing_changed:
@@ -71,10 +71,9 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
         """The stream for problem reports."""
         return sys.stderr
 
-    def variables(self) -> dict[str, str]:
-        """The variables of the command line; in the folder of a set with this set, if they name none."""
-        variables = known_variables()
-        return with_set(variables) if self.names_set else variables
+    def variables(self) -> Settings:
+        """The settings of the command; with the set around this folder, if it works on one and they name none."""
+        return with_settings(known_variables(), finds_set=self.names_set)
 
     def expect_none(self, arguments: list[str], usage: str) -> None:
         """Raises InvalidCommand if there are words that are neither variables nor options; `usage` is the hint."""

@@ -18,9 +18,9 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.bases import Options, option
 from pipeline.front.run.paths import paths_of
-from pipeline.front.settings.command_line import with_folder
 from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.hints import GROUPS, two_lines
+from pipeline.front.settings.reader import read_settings
 from pipeline.front.settings.variables import REVISION, VARIABLES
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import read_file
@@ -208,7 +208,7 @@ def _config(before: list[str]) -> Config | None:
     """The configuration that the variables of a command line name, None if they are wrong."""
     variables = dict(word.split("=", 1) for word in before if "=" in word)
     with suppress(SpecError, OSError):
-        return read_config(with_folder({name: value for name, value in variables.items() if name in VARIABLES}))
+        return read_config(read_settings({name: value for name, value in variables.items() if name in VARIABLES}))
     return None
 
 

@@ -8,6 +8,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.doit.loader import without_traceback
+from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.config import read_config
 
 _MISSING = "lsp: pygls is not installed\n  pip install 'gradmill[lsp]'"
@@ -33,8 +34,8 @@ class Lsp(BuildCommand):
             if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
                 raise
             raise InvalidCommand(_MISSING) from None
-        variables = self.variables()
+        settings = self.variables()
         with without_traceback():
-            if "specs" in variables:
-                read_config(variables)
-            return serve(variables)
+            if "specs" in settings:
+                read_config(settings)
+            return serve(known_variables())

@@ -13,6 +13,7 @@ from pipeline.front.commands.command import BuildCommand, check, fail_for, keep
 from pipeline.front.run.build import Build
 from pipeline.front.run.problems import Problems
 from pipeline.front.settings.config import missing_template, read_specs
+from pipeline.front.settings.reader import DEFAULT, Settings
 from pipeline.problems.problem import Problem, SpecError, nearest
 
 
@@ -33,10 +34,12 @@ class Show(BuildCommand):
         self._stage, _, self._rest = (pos_args or [""])[0].partition(":")
         return super().execute(opt_values, pos_args)
 
-    def variables(self) -> dict[str, str]:
-        """Those of the command line. The bindings are shown unless other families are requested."""
-        of_stage = {"families": BINDINGS.name} if self._stage == BINDINGS.name else {}
-        return of_stage | super().variables()
+    def variables(self) -> Settings:
+        """As of other commands. The bindings are shown unless other families are requested."""
+        settings = super().variables()
+        if self._stage == BINDINGS.name:
+            settings.add("families", BINDINGS.name, DEFAULT)
+        return settings
 
     def open(self) -> Build:
         if self._stage == BINDINGS.name:

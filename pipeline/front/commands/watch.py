@@ -19,8 +19,11 @@ from pipeline.front.run.contents import titles_of
 from pipeline.front.run.driver import Driver
 from pipeline.front.run.own_code import PACKAGE, CodeChanged
 from pipeline.front.run.verifying import Verifying
+from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.config import Config, read_config
+from pipeline.front.settings.reader import read_settings
 from pipeline.front.start.main import end_in_callbacks, restart
+from pipeline.io.files import UNSETTLED, Stat, stat_of, unchanged
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 
@@ -40,8 +43,8 @@ class Watch(BuildCommand):
     doc_usage = "[specs=SET …] [verify=1]"
     doc_description = (
         "With verify=1, the formulas that an edit changed are then verified, while watch goes on; the next edit ends a"
-        " verification that still runs. Ends with Ctrl-C. Restarts itself when gradmill's own code changes, or the"
-        " description or the release of the spec set."
+        " verification that still runs. Ends with Ctrl-C. Restarts itself when gradmill's own code changes, the"
+        " description or the release of the spec set, or the settings file."
     )
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
@@ -52,7 +55,7 @@ class Watch(BuildCommand):
         end_in_callbacks(self._end)
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
             _hold_interrupts("SIG_UNBLOCK")
-            self._watch(self.build, self.variables())
+            self._watch(self.build, known_variables())
         self._verifying.stop()
         return 0
 
@@ -71,14 +74,16 @@ class Watch(BuildCommand):
 
     def _watch(self, build: Build, variables: Mapping[str, str]) -> None:
         driver = Driver(build)
-        watching, wrong = False, ""
+        watching, wrong, settings = False, "", _stats(variables)
         events = _events(build)
         self._pass(driver, first=True)
         for changed in events:
-            if watching and not changed and build.inputs.specs_are_the_same():  # the watcher may miss a save
+            same = unchanged(settings.items()) and build.inputs.specs_are_the_same()
+            if watching and not changed and same:  # the watcher may miss a save
                 continue
             if any(map(_is_source, changed)):
                 self._restart()
+            settings = _stats(variables)
             now, before = _wanted(variables), wrong
             if isinstance(now, str):
                 watching, wrong = False, now
@@ -88,6 +93,8 @@ class Watch(BuildCommand):
             wrong = ""
             if (now.specs, now.release) != (build.config.specs, build.config.release):
                 self._restart("the description or the release of the spec set changed")
+            if now != build.config:
+                self._restart("the settings changed")
             self._pass(driver)
             if not watching:  # this pass has read what was saved before the watcher started
                 watching = True
@@ -153,10 +160,18 @@ def _is_source(path: str) -> bool:
     return path.startswith(PACKAGE + os.sep) and path.endswith((".py", ".cpp"))
 
 
+def _stats(variables: Mapping[str, str]) -> dict[str, Stat | None]:
+    """The stats of all paths that decide the settings of a command line; none if it is wrong, for a look at the next
+    chance."""
+    with suppress(SpecError):
+        return {path: stat_of(path) for path in read_settings(variables).looked_for}
+    return {"": UNSETTLED}
+
+
 def _wanted(variables: Mapping[str, str]) -> Config | str:
-    """The current configuration, or the message of the error in it."""
+    """The current configuration of a command line, or the message of the error in it."""
     try:
-        return read_config(variables)
+        return read_config(read_settings(variables))
     except SpecError as error:
         return message_of(error)
 

@@ -12,6 +12,7 @@ from doit.exceptions import InvalidCommand
 from pipeline.front.commands.bases import option
 from pipeline.front.commands.command import INTERRUPTED, BuildCommand
 from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
+from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.hints import two_lines
 from pipeline.front.start.main import own_command, prepare, restart
 from pipeline.problems.plain import reason
@@ -55,13 +56,13 @@ class Worker(BuildCommand):
         from pipeline.front.worker.serving import serve
 
         prepare()
-        return serve(self.variables(), [word for word in own_command() if word != _PERSISTENT])
+        return serve(known_variables(), [word for word in own_command() if word != _PERSISTENT])
 
     def _run(self, words: list[str]) -> int:
         from pipeline.front.worker.actions import run_once
 
         try:
-            done = run_once(self.variables(), words)
+            done = run_once(known_variables(), words)
         except CodeChanged:  # also if a sandbox was filled just now
             restarts = int(os.environ.get(_RESTARTS) or 0)
             if restarts >= _MOST:

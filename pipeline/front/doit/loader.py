@@ -16,23 +16,24 @@ from doit.task import Task
 
 from pipeline.front.run.build import READS, Build, Mode
 from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
-from pipeline.front.settings.command_line import notice, with_folder
 from pipeline.front.settings.config import Config, read_config
+from pipeline.front.settings.reader import Settings, read_settings
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 
 MISUSED = 3  # doit's exit status for an invalid command line
 
 
-def with_set(variables: Mapping[str, str], *, quiet: bool = True) -> dict[str, str]:
-    """The variables, with `specs=.` in the folder of a set if they name none; a line on standard error reports it,
-    unless `quiet`. Raises InvalidDodoFile if it is not clear which set is meant."""
+def with_settings(variables: Mapping[str, str], *, quiet: bool = True, finds_set: bool = True) -> Settings:
+    """The variables of a command line, with the other settings; a line on standard error reports a set that was found,
+    unless `quiet`. Raises InvalidDodoFile if a settings file is wrong, or if it is not clear which set is meant."""
     try:
-        found = with_folder(variables)
+        found = read_settings(variables, finds_set=finds_set)
     except SpecError as error:
+        _report(error, variables.get("format", "text"), sys.stderr)
         raise InvalidDodoFile(message_of(error)) from None
     if not quiet:
-        sys.stderr.write(notice(variables))
+        sys.stderr.write(found.notice)
     return found
 
 
@@ -144,7 +145,9 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
 
     def open(self, mode: Mode = READS) -> Build:
         """The build. InvalidDodoFile as in `open_build`."""
-        variables = with_set(self._variables(), quiet=False)
+        variables = self._variables()
+        if self._options is None:  # else the arguments of a script are all
+            variables = with_settings(variables, quiet=False)
         return open_build(variables, partial(Build, mode=mode), options=self._options)
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:

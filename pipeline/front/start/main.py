@@ -17,16 +17,19 @@ from doit.doit_cmd import DoitMain
 from doit.plugin import PluginDict, PluginEntry
 
 from pipeline.front.console import summary, up_to_date
-from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.doit.loader import MISUSED, PackageLoader
 from pipeline.front.doit.plugins import PLAIN_RUN, PLUGINS
 from pipeline.front.run.answer import command_of, is_plain
 from pipeline.front.run.build import Build
 from pipeline.front.run.record import Answer, Made
-from pipeline.front.settings.command_line import looked_for, notice, with_folder
 from pipeline.front.settings.config import read_config
 from pipeline.front.settings.hints import SCRIPTS, empty_word, odd_word, unknown_option, unknown_variable
+from pipeline.front.settings.reader import read_settings, settings_report
 from pipeline.io.files import evidence, stat_of
+from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
+
+SHOW = "--show-settings"
 
 
 class Main(DoitMain):  # type: ignore[misc]
@@ -125,6 +128,8 @@ def main(arguments: list[str] | None = None) -> Any:
     words = sys.argv[1:] if arguments is None else arguments
     program = Main()
     try:
+        if SHOW in words:
+            return show_settings([word for word in words if word != SHOW])
         status = program.run(words)
         if not status and is_plain(words) and program.package.build is not None:
             keep_answer(program.package.build, words)
@@ -132,6 +137,18 @@ def main(arguments: list[str] | None = None) -> Any:
     except KeyboardInterrupt as error:
         _end(type(error), error, None)
         return 130
+
+
+def show_settings(words: list[str]) -> int:
+    """Prints the settings of a command line; returns the exit status."""
+    problem = unknown_variable(words)
+    try:
+        given = dict(word.split("=", 1) for word in words if "=" in word[1:] and word[0] != "-")
+        text = "" if problem else settings_report(read_settings(given))
+    except SpecError as error:
+        problem = message_of(error)
+    sys.stderr.write(f"ERROR: {problem}\n") if problem else sys.stdout.write(text)
+    return MISUSED if problem else 0
 
 
 def own_command() -> list[str]:
@@ -154,13 +171,15 @@ def keep_answer(build: Build, words: list[str]) -> None:
         return
     # A new file in one of these folders may change the set: take their stats before the set is resolved again.
     graphs = [build.config.graphs.root] if build.config.graphs.root else []
-    here = () if any(word.startswith("specs=") for word in words) else looked_for()
-    folders, now = (*build.config.specs.looked_for, *here, *graphs, *sys.path), build.inputs.now()
-    stats = {path: evidence(stat_of(path), now) for path in folders}
+    given = dict(word.split("=", 1) for word in words)
     with suppress(SpecError):
-        given = dict(word.split("=", 1) for word in words)
-        if read_config(with_folder(given)) == build.config:
-            warnings = notice(given) + build.config.release_warning + last.made.report
+        before, now = read_settings(given), build.inputs.now()
+        folders = (*build.config.specs.looked_for, *before.looked_for, *graphs, *sys.path)
+        stats = {path: evidence(stat_of(path), now) for path in folders}
+        settings = read_settings(given)
+        same = settings.looked_for == before.looked_for and read_config(settings) == build.config
+        if same and "stamp" not in settings:
+            warnings = settings.notice + build.config.release_warning + last.made.report
             out, error = (text.encode("utf-8", "surrogateescape") for text in (_output_of(build, last.made), warnings))
             build.keep_answer(Answer(command_of(words), out, error, stats))
 

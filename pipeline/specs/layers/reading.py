@@ -84,8 +84,8 @@ def description_error(placed_in: list[tuple[str, str, Diagnostic]]) -> Descripti
     return DescriptionError(lines(rendered).rstrip("\n"), placed)
 
 
-def read_description(file: str, data: bytes) -> Written:
-    """The description in the bytes of `file`. Raises a SpecError with all its errors."""
+def parse_toml(file: str, data: bytes, what: str) -> tuple[str, dict[str, Any]]:
+    """The text of a TOML file, and its value. SpecError with the place if it is not TOML. `what`: for the hint."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -95,12 +95,17 @@ def read_description(file: str, data: bytes) -> Written:
         line, column = text.count("\n", 0, long.start()) + 1, long.start() - text.rfind("\n", 0, long.start())
         raise SpecError(f"{file}:{line}:{column}: a key of more than {_MOST_PARTS} parts", "no key has so many")
     try:
-        value = _plain(tomllib.loads(text))
+        return text, _plain(tomllib.loads(text))
     except (ValueError, RecursionError) as error:  # numbers with thousands of digits raise ValueError too
         if (conflict := conflict_marker(text)) is not None:
             raise SpecError(f"{file}:{conflict.line}:1: {conflict.problem}", conflict.hint) from error
         problem = _PROBLEMS.get(type(error)) or str(error)
-        raise SpecError(_syntax(file, text, problem), "a description is TOML: toml.io has the syntax") from error
+        raise SpecError(_syntax(file, text, problem), f"{what} is TOML: toml.io has the syntax") from error
+
+
+def read_description(file: str, data: bytes) -> Written:
+    """The description in the bytes of `file`. Raises a SpecError with all its errors."""
+    text, value = parse_toml(file, data, "a description")
     diagnostics = [*_invalid_values(value), *_with_nulls(value)]
     if diagnostics:
         raise description_error([(file, text, each) for each in diagnostics])
