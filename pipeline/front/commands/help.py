@@ -19,7 +19,7 @@ from pipeline.problems.plain import lines
 from pipeline.problems.problem import nearest
 
 GROUPS = {  # the title of a group of commands -> its commands
-    "generate": ("run", "watch", "check", "verify", "generate-code", "torchgen", "backend-stubs"),
+    "generate": ("init", "run", "watch", "check", "verify", "generate-code", "torchgen", "backend-stubs"),
     "understand": ("explain", "rule", "list", "show", "info", "coverage", "diff", "page", "lsp"),
     "for other builds": ("export", "schema", "worker"),
     "clean up": ("gc", "clean", "forget", "ignore", "reset-dep", "dumpdb"),

@@ -21,6 +21,7 @@ PLUGINS = {
         "help": "pipeline.front.commands.help:Help",
         "ignore": "pipeline.front.commands.ignore:Ignore",
         "info": "pipeline.front.commands.info:Info",
+        "init": "pipeline.front.commands.init:Init",
         "list": "pipeline.front.commands.list:List",
         "lsp": "pipeline.front.commands.lsp:Lsp",
         "page": "pipeline.front.commands.page:Page",

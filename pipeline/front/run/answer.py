@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from pipeline.front import SETTINGS_FILES
 from pipeline.io.checked import checked, with_checksum
 from pipeline.io.stats import FIELDS, unchanged
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 RECORD = "last-"  # the prefix of a record's file name
 OWNER = "set"  # the file that names the owner of a set's folder in the cache
-PROJECT = "pyproject.toml"
-SETTINGS_FILES = ("gradmill.toml", PROJECT)  # the names of settings files; in one folder the first wins
 _FORMAT = b"record/5"
 _FIELDS = 9  # of the file; the last one, paths, has NULs itself
 # The prefixes of the environment variables that Python, doit or gradmill read.

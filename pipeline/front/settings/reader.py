@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from pipeline.front.run.answer import PROJECT, SETTINGS_FILES
+from pipeline.front import PROJECT, SETTINGS_FILES
 from pipeline.front.settings.variables import VARIABLES, Flag, no_such_variable
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError

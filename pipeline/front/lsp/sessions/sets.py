@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pipeline.front import SETTINGS_FILES
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.set_files import SetFiles
-from pipeline.front.run.answer import SETTINGS_FILES
 from pipeline.front.run.own_code import OwnCode
 from pipeline.front.settings.config import read_config
 from pipeline.front.settings.reader import read_settings
