@@ -11,7 +11,8 @@ from pathlib import Path
 
 import forked
 import pytest
-from project import ROOT, files_in
+from project import ROOT, elsewhere, files_in
+from watching import Watching
 
 from pipeline.front.run.answer import answer_to
 from pipeline.front.settings.reader import read_settings, settings_report
@@ -204,6 +205,22 @@ def test_an_action_reads_no_file(inner: Path, tmp_path: Path) -> None:
     forked.gradmill(["worker"], inner).failed("an action names no spec set", status=1)
     forked.gradmill(["worker", "specs=../../mine", "generated=made", "cache=c"], inner).ok()
     assert not (tmp_path / "out").exists() and (inner / "made").exists()
+
+
+def test_watch_follows_an_edit_of_the_file(inner: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "gradmill.toml", 'specs = "mine"\n')
+    watching = Watching(lambda command: elsewhere("-m", "pipeline", command, cwd=inner))
+    watching.wait_for("watching mine")
+    write(file, "spcs = 1\n")
+    watching.wait_for("../../gradmill.toml:1:1: spcs: there is no such variable")
+    write(file, 'specs = "mine"\nlayout = "split"\nshards = 2\n')
+    watching.wait_for("the settings changed: restarting")
+    watching.wait_for("watching mine")
+    assert (tmp_path / "generated" / "mine" / "Functions_1_formulas.cpp").exists()
+    write(inner / "gradmill.toml", 'specs = "../../mine"\n')
+    watching.wait_for("the settings changed: restarting")
+    watching.wait_for("watching mine")
+    assert watching.stop() == 0
 
 
 # ---- the set around
