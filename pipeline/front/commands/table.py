@@ -64,6 +64,13 @@ def _format(*formats: str) -> Option:
 
 
 COMMANDS = {
+    "init": Command(
+        _GENERATE,
+        "write a small spec set: its description, and a first operator",
+        "[FOLDER] [specs=torch|core]",
+        "FOLDER is the current one by default. specs= is the set that it begins on top of: the installed torch, else"
+        " core. Overwrites no file. Then run gradmill in the folder, and read docs/vendors.md.",
+    ),
     RUN: Command(
         _GENERATE,
         "regenerate what changed; the default command",
@@ -257,13 +264,6 @@ COMMANDS = {
         "print a completion script for bash, zsh or fish",
         "bash|zsh|fish",
         "The first line of the script says where to put it.",
-        (
-            Option(
-                "--line",
-                "print the words that may follow at the end of a command line instead; scripts do this",
-                value="LINE",
-            ),
-        ),
     ),
     "help": Command(_OTHER, "show this page, or the help of a command", "[COMMAND]"),
     "version": Command(_OTHER, "print the version of gradmill, and the releases of PyTorch that it knows"),
