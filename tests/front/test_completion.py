@@ -12,10 +12,9 @@ import forked
 import pytest
 from project import Project
 
-from pipeline.front.commands.completion import SHELLS, SHOWN, cases, script
+from pipeline.front.commands.completion import SHELLS, cases, script
 from pipeline.front.commands.table import COMMANDS
 from pipeline.front.settings.variables import VARIABLES
-from pipeline.reports.show import STAGES
 
 WORDS = {  # what prints the candidates for a line, in each shell
     "bash": "_gradmill_words {0!r}",
@@ -123,7 +122,6 @@ def test_each_command_and_variable_is_in_the_cases_and_each_word_is_one_for_a_sh
     assert patterns >= {*(f"{name} -*" for name in COMMANDS), *(f"* {name}=*" for name in VARIABLES)}
     words = [word for case in found for word in case.words]
     assert [word for word in words if set(word) & set(" '\"\\$`;&|<>(){}!*?")] == []
-    assert {*SHOWN} <= {*STAGES}
 
 
 def test_the_command_prints_the_script(tmp_path: Path) -> None:

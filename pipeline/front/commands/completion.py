@@ -127,9 +127,6 @@ _STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit
 SHELLS = ("bash", "zsh", "fish")
 
 
-SHOWN = ("differentiability", "declarations", "bindings")  # what `show` has besides what `list` prints
-
-
 def cases() -> Iterator[Case]:
     """All cases: of the tables of commands and variables."""
     for name, variable in VARIABLES.items():
@@ -141,11 +138,16 @@ def cases() -> Iterator[Case]:
         yield Case(f"{name} -*", [*(option.name for option in command.options), "--help"])
     yield Case(" -*", ("--help", "--version", "--show-settings"))
     yield from (Case(f"* {group}*", names="grouped") for group in GROUPS)
+    from pipeline.reports.show import STAGES
+
     variables = [f"{name}=" for name in VARIABLES]
     for name, words in _arguments().items():
         yield Case(f"{name} *", [*words, *variables])
     for name in ("explain", "coverage", "verify", "show"):
-        yield Case(f"{name} *", [*(SHOWN if name == "show" else ()), *variables], names="plain")
+        words = (
+            [stage for stage in STAGES if stage not in _STAGES] if name == "show" else []
+        )  # `list` prints the others
+        yield Case(f"{name} *", [*words, *variables], names="plain")
     for name in ("run", "list", "clean"):
         yield Case(f"{name} *", [*_STAGES, *GROUPS, *variables])
     yield Case(" *", [*COMMANDS, *_STAGES, *GROUPS, *variables])
