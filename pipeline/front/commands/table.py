@@ -273,8 +273,8 @@ COMMANDS = {
 REMOVED = {
     "cache": "other machines may reuse the folder `cache` itself: docs/scale.md",
     "dumpdb": "gradmill keeps no notes about tasks",
-    "forget": "delete the folder of the cache, or write doit forget TASK in a clone",
-    "ignore": "write doit ignore TASK in a clone",
+    "forget": "delete the folder of the cache; in a clone, doit itself forgets tasks",
+    "ignore": "in a clone, doit itself ignores tasks",
     "info": "gradmill explain NAME says what it depends on, and why it would be rebuilt",
     "remote": "other machines may reuse the folder `cache` itself: docs/scale.md",
     "reset-dep": "inputs are compared by content: none can be marked as unchanged",
