@@ -129,6 +129,8 @@ SHELLS = ("bash", "zsh", "fish")
 
 def cases() -> Iterator[Case]:
     """All cases: of the tables of commands and variables."""
+    from pipeline.reports.show import STAGES
+
     for name, variable in VARIABLES.items():
         yield Case(f"* {name}=*", [f"{name}={word}" for word in variable.words()], variable.path)
     for name, command in COMMANDS.items():
@@ -138,16 +140,12 @@ def cases() -> Iterator[Case]:
         yield Case(f"{name} -*", [*(option.name for option in command.options), "--help"])
     yield Case(" -*", ("--help", "--version", "--show-settings"))
     yield from (Case(f"* {group}*", names="grouped") for group in GROUPS)
-    from pipeline.reports.show import STAGES
-
     variables = [f"{name}=" for name in VARIABLES]
     for name, words in _arguments().items():
         yield Case(f"{name} *", [*words, *variables])
+    unlisted = [stage for stage in STAGES if stage not in _STAGES]
     for name in ("explain", "coverage", "verify", "show"):
-        words = (
-            [stage for stage in STAGES if stage not in _STAGES] if name == "show" else []
-        )  # `list` prints the others
-        yield Case(f"{name} *", [*words, *variables], names="plain")
+        yield Case(f"{name} *", [*(unlisted if name == "show" else ()), *variables], names="plain")
     for name in ("run", "list", "clean"):
         yield Case(f"{name} *", [*_STAGES, *GROUPS, *variables])
     yield Case(" *", [*COMMANDS, *_STAGES, *GROUPS, *variables])
