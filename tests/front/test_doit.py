@@ -133,7 +133,9 @@ def test_a_dodo_that_was_copied_from_an_earlier_clone_has_the_tasks(project: Pro
     """Of one that imported them from another module."""
     text = (ROOT / "dodo.py").read_text()
     before = "import open_build, with_settings\nfrom pipeline.front.doit.namespace import namespace"
-    (project.folder / "dodo.py").write_text(copied := text.replace("import namespace, open_build, with_settings", before))
+    (project.folder / "dodo.py").write_text(
+        copied := text.replace("import namespace, open_build, with_settings", before)
+    )
     assert copied != text
     assert "emit " in forked.doit(["list", *project.words], project.folder).ok().stdout
     forked.doit(["list", *project.words, "spcse=core"], project.folder).failed("there is no such variable", status=3)

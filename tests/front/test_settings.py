@@ -46,6 +46,19 @@ def sources(**given: str) -> dict[str, tuple[str, str]]:
     return {name: (value, settings.sources[name]) for name, value in settings.items()}
 
 
+def checkout(tmp_path: Path) -> Path:
+    """A checkout of a small PyTorch."""
+    root = tmp_path / "pytorch"
+    for name in ("native_functions.yaml", "tags.yaml"):
+        (root / CHECKOUT).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(BASE / name, root / "aten/src/ATen/native" / name)
+    (root / "tools/autograd").mkdir(parents=True)
+    shutil.copyfile(BASE / "derivatives.yaml", root / "tools/autograd/derivatives.yaml")
+    shutil.copytree(BASE / "templates", root / "tools/autograd/templates")
+    write(root / "version.txt", "2.13.0\n")
+    return root
+
+
 # ---- the file
 
 
@@ -223,20 +236,31 @@ def test_watch_follows_an_edit_of_the_file(inner: Path, tmp_path: Path) -> None:
     assert watching.stop() == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["torchgen", "--dry-run", "--generate", "headers"], ["generate-code", "--subset", "libtorch"],
+     ["backend-stubs", "-s", "missing.yaml", "-o", "out"]],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_the_commands_in_the_place_of_scripts_read_no_file(tmp_path: Path, words: list[str]) -> None:
+    root = checkout(tmp_path)
+    write(root / "gradmill.toml", "strct = 1\n")
+    wrong = forked.gradmill(words, root)
+    write(root / "gradmill.toml", 'strict = 1\ncache = "elsewhere"\nrelease = "2.4"\n')
+    assert forked.gradmill(words, root) == wrong
+    assert "strct" not in wrong.stderr and not (root / "elsewhere").exists()
+
+
+def test_garbage_is_that_of_the_cache_next_to_the_set(tmp_path: Path) -> None:
+    root = checkout(tmp_path)
+    forked.gradmill([], root).ok()
+    forked.gradmill(["gc"], root).clean()
+    run = forked.gradmill(["gc"], root / "tools").clean()
+    assert run == forked.gradmill(["gc"], root)
+    assert run != forked.gradmill(["gc"], tmp_path)
+
+
 # ---- the set around
-
-
-def checkout(tmp_path: Path) -> Path:
-    """A checkout of a small PyTorch."""
-    root = tmp_path / "pytorch"
-    for name in ("native_functions.yaml", "tags.yaml"):
-        (root / CHECKOUT).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(BASE / name, root / "aten/src/ATen/native" / name)
-    (root / "tools/autograd").mkdir(parents=True)
-    shutil.copyfile(BASE / "derivatives.yaml", root / "tools/autograd/derivatives.yaml")
-    shutil.copytree(BASE / "templates", root / "tools/autograd/templates")
-    write(root / "version.txt", "2.13.0\n")
-    return root
 
 
 @pytest.mark.parametrize("place", ["tools/autograd", "aten/src/ATen/native", "aten/src", "tools/autograd/templates"])

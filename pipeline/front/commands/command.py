@@ -46,7 +46,8 @@ class BuildCommand(Options, Command):  # type: ignore[misc]
     build: Build  # that it works on, set by `execute`
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
-        with_settings(known_variables(), quiet=False, finds_set=self.names_set)
+        if self.names_set:
+            with_settings(known_variables(), quiet=False)
         try:
             with without_traceback(), closing(self.open()) as self.build:
                 if self.of_set and not self.build.nothing_changed:

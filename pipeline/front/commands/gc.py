@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from doit.exceptions import InvalidDodoFile
+
 from pipeline.front.commands.bases import option
 from pipeline.front.commands.command import BuildCommand
+from pipeline.front.doit.loader import with_settings
+from pipeline.front.settings.command_line import known_variables
+from pipeline.front.settings.reader import Settings
 from pipeline.problems.plain import lines
 
 
@@ -21,6 +26,13 @@ class Gc(BuildCommand):
     cmd_options = (
         option("grace", "skip spec sets that were built less than this many seconds ago [default: %(default)s]", 0),
     )
+
+    def variables(self) -> Settings:
+        """With the set around this folder, next to which its cache is, if it is clear which set that is."""
+        try:
+            return with_settings(known_variables())
+        except InvalidDodoFile:
+            return super().variables()
 
     def work(self, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.run.collect import collect_cache

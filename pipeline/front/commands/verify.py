@@ -18,6 +18,7 @@ from pipeline.front.console import print_report
 from pipeline.front.run.build import Build
 from pipeline.front.run.revision import has_revision
 from pipeline.front.run.verification import deciding, settings_of
+from pipeline.front.settings.command_line import known_variables
 from pipeline.front.settings.variables import REVISION
 from pipeline.problems.problem import SpecError
 
@@ -58,7 +59,7 @@ class Verify(BuildCommand):
 
         start = time.monotonic()
         build = self.build
-        if options["all"] and (arguments or "against" in self.variables()):
+        if options["all"] and (arguments or "against" in known_variables()):
             raise SpecError("verify: --all verifies all formulas", "leave it out, or leave out names and against=")
         check(build, [build.stages.root("match")])
         settings = settings_of(build)
@@ -78,7 +79,7 @@ class Verify(BuildCommand):
 
         build, variables = self.build, self.variables()
         own = chosen(list(codes(build.db, names)), names)
-        if "against" not in variables and (names or everything or not has_revision(build.config.specs, "HEAD")):
+        if everything or ("against" not in variables and (names or not has_revision(build.config.specs, "HEAD"))):
             return own, ""
         named = variables.setdefault("against", _HEAD)
         others = read_other(build, variables, _deciding)
