@@ -121,8 +121,8 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
     if table and not _HAS_TABLE.search(data):
         return None
-    from pipeline.specs.layers.reading import Diagnostic, description_error, parse_toml
     from pipeline.specs.layers.toml_place import place_in
+    from pipeline.specs.layers.toml_text import parse_toml
 
     text, value = parse_toml(path, data, "the file")
     inner: Any = value
@@ -130,18 +130,26 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
         inner = inner.get(key) if isinstance(inner, dict) else None
     if inner is None:
         return None
-    values, sources, diagnostics = {}, {}, []
     if not isinstance(inner, dict):
-        raise description_error([(path, text, Diagnostic(table, "this is no table", "write [tool.gradmill]"))])
+        raise _error(path, text, {table: SpecError("this is no table", "write [tool.gradmill]")})
+    values, sources, errors = {}, {}, {}
     for name, each in inner.items():
         try:
             values[name] = _in_folder(folder, name, _text_of(name, each))
             sources[name] = f"{path}:{place_in(text, (*table, name))[0]}"
         except SpecError as error:
-            diagnostics.append(Diagnostic((*table, name), error.problem, error.hint))
-    if diagnostics:
-        raise description_error([(path, text, each) for each in diagnostics])
+            errors[(*table, name)] = error
+    if errors:
+        raise _error(path, text, errors)
     return _File(folder, path, values, sources)
+
+
+def _error(path: str, text: str, errors: Mapping[tuple[str, ...], SpecError]) -> SpecError:
+    """One error for those at keys of a file."""
+    from pipeline.specs.layers.reading import Diagnostic, description_error
+
+    found = [Diagnostic(key, error.problem, error.hint) for key, error in errors.items()]
+    return description_error([(path, text, each) for each in found])
 
 
 def _add_file(settings: Settings, file: _File) -> None:
