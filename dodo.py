@@ -26,9 +26,9 @@ from pipeline.front.run.contents import At, units
 from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
 from pipeline.front.run.session import MANIFEST, Selection, Session, Updated
 from pipeline.front.run.tasks import usable_database
-from pipeline.front.settings.command_line import notice, with_folder
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT, read_config
 from pipeline.front.settings.hints import check_variables
+from pipeline.front.settings.reader import read_settings
 from pipeline.front.settings.variables import VARIABLES
 from pipeline.problems.plain import lines, message_of, reason
 from pipeline.problems.problem import SpecError
@@ -64,8 +64,8 @@ def opened() -> tuple[Session, bool]:
             raise SpecError(f"units={each}", "write units=0 or units=1")
         if "stamp" in given:
             raise SpecError("stamp=: doit writes no stamp", f"write gradmill stamp={given['stamp']}")
-        config = read_config(with_folder(given))
-        sys.stderr.write(notice(given) + config.release_warning)
+        config = read_config(settings := read_settings(given))
+        sys.stderr.write(settings.notice + config.release_warning)
         if config.fix:
             raise SpecError(NO_FIX, NO_FIX_HINT)
         check_claims(config)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -17,10 +18,10 @@ from pipeline.query.memo import digest
 
 
 class Watching:
-    """A `gradmill watch` on a project."""
+    """A `gradmill watch` on a project, or a process that `start` starts for this command."""
 
-    def __init__(self, project: Project, **variables: object) -> None:
-        self.process = project.start("watch", **variables)
+    def __init__(self, start: Project | Callable[[str], subprocess.Popen[str]], **variables: object) -> None:
+        self.process = start.start("watch", **variables) if isinstance(start, Project) else start("watch")
         assert self.process.stdout is not None and self.process.stderr is not None
         self._lines: queue.Queue[str] = queue.Queue()
         streams = (self.process.stdout, self.process.stderr)

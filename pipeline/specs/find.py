@@ -89,6 +89,40 @@ def wholes(folder: str) -> list[str]:
     ]
 
 
+def set_around(folders: Iterable[str], *, complete: bool = False) -> tuple[str, str]:
+    """The nearest spec set among folders, the innermost first: its folder, and the file that identifies it; "" twice if
+    there is none. SpecError for a folder with several sets, or with files of a set that none around it contains;
+    `complete`: such folders are passed over."""
+    part = ("", "")
+    for folder in folders:
+        mark = mark_of_set(folder)
+        found = wholes(folder) if mark else []
+        if len(found) == 1:
+            if part == ("", "") or _contains(folder, found[0], part):
+                return folder, found[0]
+            break
+        if mark and not complete:
+            if found:
+                raise SpecError(f"{_this(folder)} has several sets: {', '.join(found)}", _which(folder))
+            part = part if part[1] else (folder, mark)
+    if part[1]:
+        raise SpecError(f"{_this(part[0])} has {part[1]}, but not all files of a spec set", _which(part[0]))
+    return "", ""
+
+
+def _contains(folder: str, mark: str, part: tuple[str, str]) -> bool:
+    """Whether a set has a file in a folder below it; one with a description may have any."""
+    return mark == NAME or os.path.samefile(os.path.join(folder, mark), os.path.join(*part))
+
+
+def _this(folder: str) -> str:
+    return "this folder" if folder == os.curdir else folder
+
+
+def _which(folder: str) -> str:
+    return f"write specs={folder} to use it, or specs=core for the included set"
+
+
 def former_owner(specs: SpecSet) -> str:
     """The owner of a set's folder without its `specset.toml`; "" if it would not be a spec set then."""
     described = specs.files.get(DESCRIPTION)

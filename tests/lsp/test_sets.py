@@ -161,6 +161,23 @@ async def test_a_file_belongs_to_the_nearest_set_around_it(wandering: Editor, bu
 
 
 @pytest.mark.asyncio(loop_scope="module")
+async def test_the_settings_file_around_a_file_counts(wandering: Editor, built: Project) -> None:
+    """A set that names no release has that of the settings file; a wrong one is shown in place of errors."""
+    path, release, settings = built.path(DERIVATIVES), built.specs / "RELEASE", built.folder / "gradmill.toml"
+    text = release.read_text().strip()
+    release.unlink()
+    settings.write_text(f'release = "{text}"\n')
+    assert await wandering.open(path) == []
+    settings.write_text("relese = 1\n")
+    wandering.changed_on_disk(settings)
+    (diagnostic,) = await wandering.edit(path, "grad * result.conj()\n", "grad * result.conj() * 1\n")
+    assert "gradmill.toml:1:1: relese: there is no such variable" in diagnostic.message
+    settings.write_text(f'specs = "set"\nrelease = "{text}"\n')
+    wandering.changed_on_disk(settings)
+    assert await wandering.edit(path, "grad * result.conj() * 1\n", "grad * result.conj()\n") == []
+
+
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_file_of_no_set_is_reported_or_left_alone(wandering: Editor, built: Project, tmp_path: Path) -> None:
     """Derivatives alone are no set: this is reported. Other YAML files get no report."""
     lonely, other = tmp_path / "alone" / DERIVATIVES, tmp_path / "alone" / "workflow.yaml"

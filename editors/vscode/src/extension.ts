@@ -51,7 +51,7 @@ async function start(context: vscode.ExtensionContext): Promise<LanguageClient |
   };
   const started = new LanguageClient("gradmill", "gradmill", server, {
     documentSelector: [{ scheme: "file", language: "yaml" }],
-    synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/{*.yaml,specset.toml,RELEASE,version.txt}") },
+    synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/{*.yaml,specset.toml,gradmill.toml,pyproject.toml,RELEASE,version.txt}") },
   });
   try {
     await started.start();

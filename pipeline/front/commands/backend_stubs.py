@@ -11,7 +11,8 @@ from typing import ClassVar
 
 from pipeline.front.commands.request import Request
 from pipeline.front.commands.script import Arguments, Script, build_files, refuse
-from pipeline.front.settings.command_line import HERE
+from pipeline.front.settings.reader import HERE, found_set
+from pipeline.problems.plain import warn
 from pipeline.specs.find import wholes
 
 STUBS = "gen_backend_stubs"  # the files of that program
@@ -51,9 +52,11 @@ class BackendStubs(Script):
             if value is None:
                 refuse(self.name, f"--{name} is missing", f"write --{name} PATH")
         kernels = {} if options.impl_path is None else {"backend_kernels": options.impl_path}
-        specs = {} if wholes(HERE) else {"specs": "torch"}  # a run adds that of the folder, and reports it
+        own = wholes(HERE)
+        if own and "specs" not in given:
+            warn(found_set(HERE, own[0]))
         return {
-            **specs,
+            "specs": HERE if own else "torch",
             **given,
             "families": STUBS,
             "tree": "checkout",

@@ -15,6 +15,7 @@ from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.paths import stores_in
 from pipeline.front.run.session import Session
 from pipeline.front.settings.config import Config, read_config
+from pipeline.front.settings.reader import Settings
 from pipeline.problems.plain import line, lines
 from pipeline.problems.problem import SpecError
 
@@ -51,7 +52,8 @@ def _set_of(name: str, variables: Mapping[str, str]) -> str:
 
 def _check(request: Request, variables: Mapping[str, str] | None) -> int:
     config = request.config(variables, stream=sys.stdout)
-    keeps = _may_keep(config, named="cache" in request.variables)
+    settings = request.settings() if variables is None else Settings(variables)
+    keeps = _may_keep(config, named=settings.names("cache"))
     if not config.fix:
         return _report(config, request, keeps=keeps)
     left: list[str] = []

@@ -1,228 +1,192 @@
-"""`gradmill completion bash`: a script for a shell. It asks `gradmill completion --line=…` for the possible words.
-
-Names of operators, units and files are those of the last complete run's manifest, so nothing is computed.
+"""`gradmill completion bash`: a script for a shell, with the words of the tables of commands and variables. It asks
+`gradmill list` for the names of units and files.
 """
 
 from __future__ import annotations
 
-import glob
-import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
 
 from pipeline.front.commands.request import Request
 from pipeline.front.commands.table import COMMANDS
-from pipeline.front.run.paths import paths_of
-from pipeline.front.settings.command_line import with_folder
-from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.hints import GROUPS
-from pipeline.front.settings.variables import REVISION, VARIABLES
-from pipeline.io.decoding import decode_json
-from pipeline.io.files import read_file
-from pipeline.model.manifest import Manifest, ManifestUnit, Units
+from pipeline.front.settings.variables import VARIABLES
 from pipeline.problems.catalog.table import RULES
-from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.specs.find import mark_of_set
 
-SCRIPTS = {
-    "bash": """\
-# gradmill completion bash > ~/.local/share/bash-completion/completions/gradmill
+# `_gradmill_words LINE` prints what may stand in the place of its last word. Nothing of a subshell stays in the shell.
+_SH = r"""_gradmill_words() (
+    [ -z "$ZSH_VERSION" ] || emulate sh
+    unset IFS
+    set -f
+    word="${1##* }" command= given= start= words= ends= names=
+    set -- ${1% *}
+    shift
+    for each; do
+        case $each in
+            *=*) given="$given $each" ;;
+            -*) ;;
+            *) command="${command:-$each}" ;;
+        esac
+    done
+    case $word in *=*,*) start="${word%,*}," word="${word%%=*}=${word##*,}" ;; esac
+    case "$command $word" in
+@CASES@
+    esac
+    [ -z "$names" ] || words="$words $(gradmill list --all --quiet $given 2> /dev/null)"
+    for each in $words; do
+        [ "$names" != plain ] || each="${each#emit:}" each="${each#shard:}"
+        case $each in "$word"*) [ -z "$start" ] || each="$start${each#*=}"; printf '%s\n' "$each" ;; esac
+    done
+    set +f
+    [ -z "$ends" ] || set -- "${word#*=}"*
+    set -f
+    for end in $ends; do
+        for each; do
+            case $each in *$end) [ ! -f "$each" ] || printf '%s\n' "${word%%=*}=$each" ;; esac
+            [ "$end" != / ] || [ ! -d "$each" ] || printf '%s\n' "${word%%=*}=$each/"
+        done
+    done
+)
+"""
+_BASH = """# gradmill completion bash > ~/.local/share/bash-completion/completions/gradmill
+@WORDS@
 _gradmill() {
     local line=${COMP_LINE:0:COMP_POINT} word IFS=$'\\n'
     word=${line##* }
-    COMPREPLY=($(gradmill completion --line="$line" 2> /dev/null))
+    COMPREPLY=($(_gradmill_words "$line"))
     COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*[=:]}"}"}")  # bash completes what follows the last = or :
     [[ ${#COMPREPLY[@]} == 1 && $COMPREPLY != *[=:/] ]] && COMPREPLY="$COMPREPLY "
 }
 complete -o nospace -F _gradmill gradmill
-""",
-    "zsh": """\
-#compdef gradmill
+"""
+_ZSH = """#compdef gradmill
 # gradmill completion zsh > a folder of $fpath/_gradmill
+@WORDS@
 _gradmill() {
     local -a words_
-    words_=("${(@f)$(gradmill completion --line="$LBUFFER" 2> /dev/null)}")
+    words_=("${(@f)$(_gradmill_words "$LBUFFER")}")
     compadd -Q -S '' -- ${(M)words_:#*[=:/]}
     compadd -Q -- ${words_:#*[=:/]}
 }
 compdef _gradmill gradmill
-""",
-    "fish": """\
-# gradmill completion fish > ~/.config/fish/completions/gradmill.fish
-complete -c gradmill -f -a '(gradmill completion --line=(commandline -cp) 2> /dev/null)'
-""",
-}
+"""
+_FISH = """# gradmill completion fish > ~/.config/fish/completions/gradmill.fish
+function _gradmill_words
+    set -l line (string split ' ' -- $argv[1])
+    set -l word $line[-1]
+    set -l given (string match '*=*' -- $line[2..-2])
+    set -l command (string match -rv '^-|=|^$' -- $line[2..-2])[1]
+    set -l start; set -l words; set -l ends; set -l names
+    if string match -qr '=.*,' -- $word
+        set start (string replace -r '[^,]*$' '' -- $word)
+        set word (string replace -r '=.*,' '=' -- $word)
+    end
+    switch "$command $word"
+@CASES@
+    end
+    test -z "$names"; or set -a words (string trim (gradmill list --all --quiet $given 2> /dev/null))
+    test "$names" != plain; or set words (string replace -r '^(emit|shard):' '' -- $words)
+    test -z "$start"; or set words $start(string replace -r '^[^=]*=' '' -- $words)
+    printf '%s\\n' $words
+    set -l variable (string replace -r '=.*' '=' -- $word)
+    test -z "$ends"; or for each in (string replace -r '^[^=]*=' '' -- $word)*
+        test -d $each; and echo $variable$each/
+        for end in $ends
+            test -f $each; and string match -q -- "*$end" $each; and echo $variable$each
+        end
+    end
+end
+complete -c gradmill -f -a '(_gradmill_words (commandline -cp))'
+"""
 
 
-def main(request: Request) -> int:
-    """Prints a script, or the words that may complete a command line."""
-    if request.options["line"]:
-        words = candidates(request.options["line"], COMMANDS)
-        sys.stdout.write("".join(f"{word}\n" for word in words if _fits(word)))
-        return 0
-    shell = " ".join(request.names)
-    if shell not in SCRIPTS:
-        problem = f"completion: no script for '{shell}'" if shell else "completion: name a shell"
-        raise SpecError(problem, nearest(shell, SCRIPTS) or f"write one of {', '.join(SCRIPTS)}")
-    sys.stdout.write(SCRIPTS[shell])
-    return 0
+class Case(Struct, frozen=True):
+    """What may stand at the place `COMMAND WORD` if it matches a pattern; the first of several counts. `paths`: whether
+    folders may, and files with these ends; `names`: what `gradmill list` prints, `plain` without groups."""
+
+    pattern: str
+    words: Sequence[str] = ()
+    paths: tuple[str, ...] | None = None
+    names: str = ""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The variables of the scripts that it sets."""
+        ends = " ".join(("/", *(end or "*" for end in self.paths))) if self.paths is not None else ""
+        found = {"words": " ".join(self.words), "ends": ends, "names": self.names}
+        return {name: value for name, value in found.items() if value}
 
 
-def _fits(word: str) -> bool:
-    """Whether a word is one for a shell: without spaces and what it would interpret."""
-    return escaped(word) == word and not set(word) & set(" '\"\\$`;&|<>(){}!")
+_STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard", "manifest")
+SHELLS = ("bash", "zsh", "fish")
 
 
-def candidates(line: str, commands: Iterable[str]) -> list[str]:
-    """The words that may stand at the end of a command line in place of the last one. `commands`: the names of all."""
-    before, last = line.split()[1:], ""
-    if not line[-1:].isspace():
-        before, last = before[:-1], (before or [""])[-1]
-    name, sign, value = last.partition("=")
-    if sign and name in VARIABLES:
-        return [f"{name}={each}" for each in _values(name, value)]
-    named = [word for word in before if "=" not in word and not word.startswith("-")]
-    commands = list(commands)
-    if last.startswith("-"):
-        return [word for word in _options(named, commands, name if sign else "") if word.startswith(last)]
-    given = {word.partition("=")[0] for word in before if "=" in word}
-    words = [*_words(named, before, commands), *(f"{each}=" for each in VARIABLES if each not in given)]
-    return _grouped([word for word in words if word.startswith(last)], last)
-
-
-def _grouped(words: list[str], last: str) -> list[str]:
-    """The words, with the units and files only if their group is typed already: there are thousands."""
-    if last.startswith(GROUPS):
-        return words
-    return list(dict.fromkeys(next((group for group in GROUPS if word.startswith(group)), word) for word in words))
-
-
-def _options(named: list[str], commands: Iterable[str], valued: str = "") -> list[str]:
-    """The options of a command, or of gradmill itself if none is named; with `valued`, the name of an option, those of
-    its values that are listed."""
-    if not named:
-        return ["--help", "--version"]
-    if named[0] not in COMMANDS:
-        return []
-    options = {option.name: option for option in COMMANDS[named[0]].options}
-    if valued:
-        return [f"{valued}={value}" for value in options[valued].values] if valued in options else []
-    return [*options, "--help"]
-
-
-def _values(name: str, value: str) -> list[str]:
-    """The values of a variable that begin with `value`."""
-    if name == "against" and value.startswith(REVISION):
-        return [each for each in _revisions() if each.startswith(value)]
-    head, comma, last = value.rpartition(",") if name == "families" else ("", "", value)
-    variable = VARIABLES[name]
-    values = [*variable.words(), *([os.curdir] if name == "specs" and mark_of_set(os.curdir) else [])]
-    known = [f"{head}{comma}{each}" for each in values if each.startswith(last)]
-    return known + (_files(value, variable.path) if variable.path is not None else [])
-
-
-def _revisions() -> list[str]:
-    """HEAD, and the branches and tags of the repository around the current folder."""
-    from pipeline.front.run.revision import references
-
-    return [f"{REVISION}{each}" for each in ("HEAD", *references(os.curdir))]
-
-
-def _files(start: str, ends: tuple[str, ...]) -> list[str]:
-    """The folders that begin with `start`, and the files with one of these endings."""
-    paths = sorted(glob.glob(f"{glob.escape(start)}*"))
-    return [f"{path}/" if os.path.isdir(path) else path for path in paths if os.path.isdir(path) or path.endswith(ends)]
-
-
-def _words(named: list[str], before: list[str], commands: Iterable[str]) -> list[str]:
-    """The names that may follow the words of a command line that are not variables."""
-    if not named:
-        return [*commands, *_tasks(before)]
-    if named == ["help"]:
-        return [*commands]
-    if named[0] in _NAMES:
-        return _NAMES[named[0]](named, before)
-    return _tasks(before) if named[0] in (*_OF_TASKS, *_STAGES, "manifest") or ":" in named[0] else []
-
-
-def _tasks(before: list[str]) -> list[str]:
-    units, files = _made(before)
-    named = [f"emit:{unit.unit}" for unit in units] or ["emit:"], [f"shard:{path}" for path in files] or ["shard:"]
-    return [*_STAGES, *named[0], *named[1], "manifest"]
-
-
-def _known(before: list[str]) -> list[str]:
-    """The names of operators, units, files and stages."""
-    units, files = _made(before)
-    operators = (unit.schema.partition("(")[0] for unit in units)
-    return list(dict.fromkeys((*_STAGES, *operators, *(unit.unit for unit in units), *files)))
-
-
-def _explained(before: list[str]) -> list[str]:
-    """The names that `explain` knows: also the files of the set, for a line of them, and the helpers."""
-    config = _config(before)
-    if config is None:
-        return _known(before)
-    files = (os.path.basename(location.path) for location in config.specs.files.values() if not location.member)
-    lines = (f"{name}:" for name in files)
-    return list(dict.fromkeys((*_known(before), "manifest", *lines, *_helpers(config))))
-
-
-def _helpers(config: Config) -> Iterable[str]:
-    """The functions that formulas may call: those of the set's headers, and the release's."""
-    from pipeline.cpp.header import declared_at
-    from pipeline.releases.names import names_of
-
-    for location in config.specs.headers.values():
-        with suppress(OSError, KeyError, UnicodeDecodeError):
-            yield from declared_at(location.read().decode())
-    yield from names_of(config.release).helpers
-
-
-def _config(before: list[str]) -> Config | None:
-    """The configuration that the variables of a command line name, None if they are wrong."""
-    variables = dict(word.split("=", 1) for word in before if "=" in word)
-    with suppress(SpecError, OSError):
-        return read_config(with_folder({name: value for name, value in variables.items() if name in VARIABLES}))
-    return None
-
-
-def _made(before: list[str]) -> tuple[Sequence[ManifestUnit], list[str]]:
-    """The units and the files of the set that the variables of a command line name; none if no run wrote them."""
-    config = _config(before)
-    with suppress(OSError, ValueError):
-        if config is not None:
-            paths = paths_of(config)
-            files = decode_json(read_file(paths.manifest) or b"", Manifest).files
-            return decode_json(read_file(paths.units) or b"", Units).units, [file.path for file in files]
-    return (), []
-
-
-def _shown(named: list[str], before: list[str]) -> list[str]:
+def cases() -> Iterator[Case]:
+    """All cases: of the tables of commands and variables."""
     from pipeline.reports.show import STAGES
 
-    return [*STAGES, *(name for name in _tasks(before) if ":" in name)] if len(named) == 1 else _known(before)
+    for name, variable in VARIABLES.items():
+        yield Case(f"* {name}=*", [f"{name}={word}" for word in variable.words()], variable.path)
+    for name, command in COMMANDS.items():
+        for option in command.options:
+            if option.values:
+                yield Case(f"{name} {option.name}=*", [f"{option.name}={value}" for value in option.values])
+        yield Case(f"{name} -*", [*(option.name for option in command.options), "--help"])
+    yield Case(" -*", ("--help", "--version", "--show-settings"))
+    yield from (Case(f"* {group}*", names="grouped") for group in GROUPS)
+    variables = [f"{name}=" for name in VARIABLES]
+    for name, words in _arguments().items():
+        yield Case(f"{name} *", [*words, *variables])
+    unlisted = [stage for stage in STAGES if stage not in _STAGES]
+    for name in ("explain", "coverage", "verify", "show"):
+        yield Case(f"{name} *", [*(unlisted if name == "show" else ()), *variables], names="plain")
+    for name in ("run", "list", "clean"):
+        yield Case(f"{name} *", [*_STAGES, *GROUPS, *variables])
+    yield Case(" *", [*COMMANDS, *_STAGES, *GROUPS, *variables])
+    yield Case("*", variables)
 
 
-def _schemas(named: list[str], before: list[str]) -> list[str]:
+def _arguments() -> dict[str, Sequence[str]]:
+    """The words that may follow the commands that take some of a list."""
+    from pipeline.front.commands.export import FORMATS
     from pipeline.front.commands.printed import PRINTED
     from pipeline.reports.editor.spec_schemas import FILES
     from pipeline.reports.json_schemas import types
 
-    return [*FILES, *PRINTED, *types()]
+    return {
+        "completion": SHELLS,
+        "export": (*FORMATS, "cmakedir", "specsdir"),
+        "help": tuple(COMMANDS),
+        "rule": tuple(RULES),
+        "schema": (*FILES, *PRINTED, *types()),
+    }
 
 
-_STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard")
-_OF_TASKS = ("run", "list", "clean")
-_NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
-    "explain": lambda named, before: _explained(before),
-    "coverage": lambda named, before: _known(before),
-    "verify": lambda named, before: _known(before),
-    "show": _shown,
-    "schema": _schemas,
-    "rule": lambda named, before: list(RULES),
-    "export": lambda named, before: ["ninja", "cmake", "bazel", "cmakedir", "specsdir"],
-    "completion": lambda named, before: list(SCRIPTS),
-}
+def _in_sh(case: Case) -> str:
+    values = " ".join(f'{name}="{value}"' for name, value in case.settings.items())
+    return f"        {case.pattern.replace(' ', chr(92) + ' ')}) {values} ;;"
+
+
+def _in_fish(case: Case) -> str:
+    values = (f"set {name} {value.replace('*', chr(92) + '*')}" for name, value in case.settings.items())
+    return "\n            ".join([f"        case '{case.pattern}'", *values])
+
+
+def script(shell: str) -> str:
+    """The script for a shell."""
+    text = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}[shell].replace("@WORDS@", _SH.rstrip())
+    written: Callable[[Case], str] = _in_fish if shell == "fish" else _in_sh
+    return text.replace("@CASES@", "\n".join(map(written, cases())))
+
+
+def main(request: Request) -> int:
+    """Prints a script."""
+    shell = " ".join(request.names)
+    if shell not in SHELLS:
+        problem = f"completion: no script for '{shell}'" if shell else "completion: name a shell"
+        raise SpecError(problem, nearest(shell, SHELLS) or f"write one of {', '.join(SHELLS)}")
+    sys.stdout.write(script(shell))
+    return 0

@@ -33,7 +33,7 @@ _MARKDOWN = "markdown"
 def main(request: Request) -> int:
     """Compares the derivatives, or the generated code, of two spec sets."""
     request.expect_none("gradmill diff specs=SET against=SET")
-    variables, output = request.with_set(), request.options["output"]
+    variables, output = request.settings(), request.options["output"]
     with request.open(owned=False) as session:  # it reads two sets, which may have the same name
         format_ = format_of(request.options, session)
         if request.options["code"]:
@@ -42,8 +42,8 @@ def main(request: Request) -> int:
             return int(bool(changes.files))
         if format_ == _MARKDOWN:
             raise SpecError("--format=markdown is for generated code", "also write --code, or another format")
-        variables = {name: value for name, value in variables.items() if name not in _OF_CODE}
-        report = compare(_before(session, variables, _facts), _facts(session))
+        others = {name: value for name, value in variables.items() if name not in _OF_CODE}
+        report = compare(_before(session, others, _facts), _facts(session))
         write_output(session, _rendered(report, format_), output)
     return 0
 

@@ -33,7 +33,7 @@ def main(request: Request) -> int:
         sys.stdout.write(f"{_folder_of(request.config().specs)}\n")
         return 0
     with request.open() as session:
-        variables = request.with_set()
+        variables = request.settings()
         for value in (*absolute(session, variables).values(), *session.inputs.spec_paths()):
             if escaped(value) != value:
                 problem = f"export {wanted}: {value}: a name has a control character"

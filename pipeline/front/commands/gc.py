@@ -8,14 +8,14 @@ from pipeline.front.commands.request import Request
 from pipeline.front.run.collect import collect_cache
 from pipeline.front.run.own_code import running_code
 from pipeline.problems.plain import lines
+from pipeline.problems.problem import SpecError
 
 
 def main(request: Request) -> int:
     """Deletes what no run of this version of gradmill needs."""
     request.expect_none("gradmill gc [cache=DIR]")
     removed = removed_bytes = kept = kept_bytes = 0
-    cache, code = request.config(request.variables).cache, running_code().digest
-    for name, done in collect_cache(cache, code, request.options["grace"]):
+    for name, done in collect_cache(_cache(request), running_code().digest, request.options["grace"]):
         if isinstance(done, str):
             sys.stdout.write(lines([f"{name}: {done}: left as it is"]))
             continue
@@ -24,3 +24,12 @@ def main(request: Request) -> int:
     left = f"kept {kept} ({kept_bytes / 1e6:.1f} MB)"
     sys.stdout.write(f"removed {removed} stores and verdicts ({removed_bytes / 1e6:.1f} MB), {left}\n")
     return 0
+
+
+def _cache(request: Request) -> str:
+    """The cache that is named, or that of the set around this folder, if it is clear which set that is."""
+    try:
+        variables: dict[str, str] = request.settings()
+    except SpecError:
+        variables = request.variables
+    return request.config(variables).cache

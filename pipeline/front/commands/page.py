@@ -22,7 +22,7 @@ from pipeline.problems.plain import lines
 def main(request: Request) -> int:
     """Writes the pages whose bytes changed."""
     request.expect_none("gradmill page [against=SET] [specs=SET]")
-    variables = request.with_set()
+    variables = request.settings()
     against = read_against(variables) if "against" in variables else None
     config = request.config()
     check_claims(config)

@@ -9,13 +9,14 @@ from typing import Any, TextIO
 
 from msgspec import Struct
 
+from pipeline.front.commands.table import COMMANDS
 from pipeline.front.console import Terminal, print_report
 from pipeline.front.run.claims import check_cache
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
 from pipeline.front.run.session import Session
-from pipeline.front.settings.command_line import notice, with_folder
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT, Config, read_config
+from pipeline.front.settings.reader import Settings, read_settings
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 
@@ -31,18 +32,18 @@ class Request(Struct):
     replaced: dict[str, str] = {}
     line: list[str] = []  # all words of the command line
 
-    def with_set(self) -> dict[str, str]:
-        """The variables; in the folder of a set with this set, if they name none. SpecError if it is not clear which
-        set is meant."""
-        return with_folder(self.variables)
+    def settings(self) -> Settings:
+        """The variables, with those of the settings file, and the set around the folder if none is named. A command in
+        the place of a script has its own alone. SpecError as in `read_settings`."""
+        return Settings(self.variables) if COMMANDS[self.command].script else read_settings(self.variables)
 
     def config(self, variables: Mapping[str, str] | None = None, *, stream: TextIO | None = None) -> Config:
-        """The configuration: that of the set of the folder, if none is named, of which a line on standard error says
-        so; with `variables`, that of these. SpecError if they are wrong; if `format` is not text, errors in a set's
+        """The configuration: that of `settings`, of which a line on standard error names a set that was found; with
+        `variables`, that of these. SpecError if they are wrong; if `format` is not text, errors in a set's
         description are reported on `stream`, by default standard error, and Failed is raised."""
         if variables is None:
-            variables = self.with_set()
-            sys.stderr.write(notice(self.variables))
+            variables = settings = self.settings()
+            sys.stderr.write(settings.notice)
         try:
             config = read_config(variables, self.replaced or None)
         except SpecError as error:

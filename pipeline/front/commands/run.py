@@ -16,8 +16,8 @@ from pipeline.front.run.contents import At, titles_of
 from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
 from pipeline.front.run.record import Answer
 from pipeline.front.run.session import EVERYTHING, SILENT, Progress, Session
-from pipeline.front.settings.command_line import looked_for, notice, with_folder
 from pipeline.front.settings.config import Config, read_config
+from pipeline.front.settings.reader import read_settings, settings_report
 from pipeline.io.files import evidence, stat_of
 from pipeline.problems.plain import lines, message_of, reason
 from pipeline.problems.problem import SpecError
@@ -26,7 +26,10 @@ _REST = "all files are complete, as before or new: the next run writes the other
 
 
 def main(request: Request) -> int:
-    """Brings everything up to date, or what is named."""
+    """Brings everything up to date, or what is named. Or prints the settings of such a run."""
+    if request.options.get("show_settings"):
+        sys.stdout.write(settings_report(request.settings()))
+        return 0
     return run(request, request.config())
 
 
@@ -172,13 +175,14 @@ def keep_answer(session: Session, words: list[str]) -> None:
         return
     # A new file in one of these folders may change the set: take their stats before the set is resolved again.
     graphs = [config.graphs.root] if config.graphs.root else []
-    here = () if any(word.startswith("specs=") for word in words) else looked_for()
-    folders, now = (*config.specs.looked_for, *here, *graphs, *sys.path), session.inputs.now()
-    stats = {path: evidence(stat_of(path), now) for path in folders}
+    given = dict(word.split("=", 1) for word in words)
     with suppress(SpecError):
-        given = dict(word.split("=", 1) for word in words)
-        if read_config(with_folder(given)) == config:
-            warnings = notice(given) + config.release_warning + session.problems().report
+        before, now = read_settings(given), session.inputs.now()
+        folders = (*config.specs.looked_for, *before.looked_for, *graphs, *sys.path)
+        stats = {path: evidence(stat_of(path), now) for path in folders}
+        settings = read_settings(given)
+        if settings.looked_for == before.looked_for and read_config(settings) == config and not config.stamp:
+            warnings = settings.notice + config.release_warning + session.problems().report
             out, error = (text.encode("utf-8", "surrogateescape") for text in (_nothing_to_do(session), warnings))
             session.keep_answer(Answer(command_of(words), out, error, stats))
 

@@ -22,8 +22,8 @@ def main(request: Request) -> int:
         problem = f"show: no stage '{stage}'" if stage else "show: name a stage"
         raise SpecError(problem, nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}")
     if stage == BINDINGS.name:  # are shown unless other families are requested
-        request.variables.setdefault("families", BINDINGS.name)
-        _check_template(request.with_set())
+        request.variables.setdefault("families", request.settings().get("families", BINDINGS.name))
+        _check_template(request.settings())
     with request.open() as session:
         if stage == "graphs" and not session.config.graphs.root:
             raise SpecError("show: there are no graphs", "write graphs=PATH: a .py or .pt2 file or a folder of them")

@@ -64,6 +64,13 @@ def _format(*formats: str) -> Option:
 
 
 COMMANDS = {
+    "init": Command(
+        _GENERATE,
+        "write a small spec set: its description, and a first operator",
+        "[FOLDER] [specs=torch|core]",
+        "FOLDER is the current one by default. specs= is the set that it begins on top of: the installed torch, else"
+        " core. Overwrites no file. Then run gradmill in the folder, and read docs/vendors.md.",
+    ),
     RUN: Command(
         _GENERATE,
         "regenerate what changed; the default command",
@@ -77,8 +84,8 @@ COMMANDS = {
         "keep generated files up to date while specs are edited",
         "[specs=SET …] [verify=1]",
         "With verify=1, the formulas that an edit changed are then verified, while watch goes on; the next edit ends a"
-        " verification that still runs. Ends with Ctrl-C. Restarts itself when gradmill's own code changes, or the"
-        " description or the release of the spec set.",
+        " verification that still runs. Ends with Ctrl-C. Restarts itself when gradmill's own code changes, the"
+        " description or the release of the spec set, or the settings file.",
     ),
     "check": Command(
         _GENERATE,
@@ -257,13 +264,6 @@ COMMANDS = {
         "print a completion script for bash, zsh or fish",
         "bash|zsh|fish",
         "The first line of the script says where to put it.",
-        (
-            Option(
-                "--line",
-                "print the words that may follow at the end of a command line instead; scripts do this",
-                value="LINE",
-            ),
-        ),
     ),
     "help": Command(_OTHER, "show this page, or the help of a command", "[COMMAND]"),
     "version": Command(_OTHER, "print the version of gradmill, and the releases of PyTorch that it knows"),
@@ -273,8 +273,8 @@ COMMANDS = {
 REMOVED = {
     "cache": "other machines may reuse the folder `cache` itself: docs/scale.md",
     "dumpdb": "gradmill keeps no notes about tasks",
-    "forget": "delete the folder of the cache, or write doit forget TASK in a clone",
-    "ignore": "write doit ignore TASK in a clone",
+    "forget": "delete the folder of the cache; in a clone, doit itself forgets tasks",
+    "ignore": "in a clone, doit itself ignores tasks",
     "info": "gradmill explain NAME says what it depends on, and why it would be rebuilt",
     "remote": "other machines may reuse the folder `cache` itself: docs/scale.md",
     "reset-dep": "inputs are compared by content: none can be marked as unchanged",

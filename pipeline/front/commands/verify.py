@@ -33,8 +33,8 @@ def main(request: Request) -> int:
     from pipeline.verify.run import verify
 
     start = time.monotonic()
-    names, options, variables = request.names, request.options, request.with_set()
-    if options["all"] and (names or "against" in variables):
+    names, options, variables = request.names, request.options, request.settings()
+    if options["all"] and (names or "against" in request.variables):
         raise SpecError("verify: --all verifies all formulas", "leave it out, or leave out names and against=")
     with request.open() as session:  # closed before: a run that writes to the cache waits for all readers
         check(session, [session.stages.root("match")])
@@ -57,7 +57,7 @@ def _chosen(
     from pipeline.verify.subjects import codes
 
     own = chosen(list(codes(session.db, names)), names)
-    if "against" not in variables and (names or everything or not has_revision(session.config.specs, "HEAD")):
+    if everything or ("against" not in variables and (names or not has_revision(session.config.specs, "HEAD"))):
         return own, ""
     named = variables.setdefault("against", _HEAD)
     others = read_other(session, variables, _deciding)

@@ -20,6 +20,9 @@ from pipeline.front.run.own_code import PACKAGE, CodeChanged
 from pipeline.front.run.session import ALL_FILES, MANIFEST, Session
 from pipeline.front.run.verifying import Verifying
 from pipeline.front.settings.config import Config, read_config
+from pipeline.front.settings.reader import read_settings
+from pipeline.io.files import UNSETTLED, Stat, stat_of
+from pipeline.io.stats import unchanged
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 
@@ -33,7 +36,7 @@ SETTLE = 0.1  # seconds to wait after an edit of gradmill's code before it is lo
 def main(request: Request) -> int:
     """Remains in memory. After every save it brings everything up to date and prints one line."""
     request.expect_none("gradmill watch [specs=SET]")
-    config, variables = request.config(), request.with_set()
+    config, variables = request.config(), request.variables
     check_claims(config)
     with closing(Session.open(config, writes=True, budget=BUDGET)) as session:
         _Watch(session, variables).run()
@@ -73,14 +76,16 @@ class _Watch:
 
     def _watch(self) -> None:
         session, config = self._session, self._session.config
-        watching, wrong = False, ""
+        watching, wrong, settings = False, "", _stats(self._variables)
         events = _events(session)
         self._pass(first=True)
         for changed in events:
-            if watching and not changed and session.inputs.specs_are_the_same():  # the watcher may miss a save
+            same = unchanged(settings.items()) and session.inputs.specs_are_the_same()
+            if watching and not changed and same:  # the watcher may miss a save
                 continue
             if any(map(_is_source, changed)):
                 self._restart()
+            settings = _stats(self._variables)
             now, before = _wanted(self._variables), wrong
             if isinstance(now, str):
                 watching, wrong = False, now
@@ -90,6 +95,8 @@ class _Watch:
             wrong = ""
             if (now.specs, now.release) != (config.specs, config.release):
                 self._restart("the description or the release of the spec set changed")
+            if now != config:
+                self._restart("the settings changed")
             self._pass()
             if not watching:  # this pass has read what was saved before the watcher started
                 watching = True
@@ -160,10 +167,18 @@ def _is_source(path: str) -> bool:
     return path.startswith(PACKAGE + os.sep) and path.endswith((".py", ".cpp"))
 
 
+def _stats(variables: Mapping[str, str]) -> dict[str, Stat | None]:
+    """The stats of all paths that decide the settings of a command line; none if it is wrong, for a look at the next
+    chance."""
+    with suppress(SpecError):
+        return {path: stat_of(path) for path in read_settings(variables).looked_for}
+    return {"": UNSETTLED}
+
+
 def _wanted(variables: Mapping[str, str]) -> Config | str:
     """The current configuration, or the message of the error in it."""
     try:
-        return read_config(variables)
+        return read_config(read_settings(variables))
     except SpecError as error:
         return message_of(error)
 

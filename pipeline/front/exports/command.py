@@ -20,15 +20,21 @@ def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
     for name, value in variables.items():
         variable = VARIABLES[name]
         if variable.exported:
-            is_path = variable.path is not None and value and value not in variable.words()
-            kept[name] = os.path.abspath(value) if is_path else value
+            kept[name] = os.path.abspath(value) if variable.is_path(value) else value
     kept |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
+    kept.setdefault("specs", VARIABLES["specs"].default)
     return dict(sorted(kept.items()))  # in a stable order: Ninja rebuilds everything if a command changes
 
 
 def words(variables: Mapping[str, str]) -> list[str]:
-    """The command with these variables, to be run in ROOT."""
-    return [sys.executable, "-m", "pipeline", *(f"{name}={value}" for name, value in variables.items())]
+    """The command with these variables and no others, to be run in ROOT."""
+    return [
+        sys.executable,
+        "-m",
+        "pipeline",
+        "settings=none",
+        *(f"{name}={value}" for name, value in variables.items()),
+    ]
 
 
 def newest_input(build: Build) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from pipeline.front import SETTINGS_FILES
 from pipeline.io.checked import checked, with_checksum
 from pipeline.io.stats import FIELDS, unchanged
 
@@ -31,10 +32,9 @@ def is_plain(words: list[str]) -> bool:
 
 def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
     """The standard output and standard error of a repeated run; None if anything differs from that of the record."""
-    folders = [word[6:] for word in words if word.startswith("cache=")]
     command = command_of(words)
     try:
-        for path in _records(folders[-1] if folders and folders[-1] else "cache"):
+        for path in _records(words):
             fields = fields_in(_read(path))
             if fields is None or fields[0] != command:  # a set has one for each configuration
                 continue
@@ -47,11 +47,38 @@ def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
     return None
 
 
-def _records(cache: str) -> Iterator[str]:
-    for name in os.listdir(cache):
-        folder = os.path.join(cache, name)
-        if os.path.exists(os.path.join(folder, OWNER)):
-            yield from (os.path.join(folder, each) for each in os.listdir(folder) if each.startswith(RECORD))
+def _records(words: list[str]) -> Iterator[str]:
+    for cache in _caches(words):
+        for name in _names_in(cache):
+            folder = os.path.join(cache, name)
+            if os.path.exists(os.path.join(folder, OWNER)):
+                yield from (os.path.join(folder, each) for each in _names_in(folder) if each.startswith(RECORD))
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _caches(words: list[str]) -> Iterator[str]:
+    """The folders that may be the cache: the one of the command line, else one in this folder or above, or one that a
+    settings file there seems to name. Only a record itself proves that it is about this command line."""
+    named = [word[6:] for word in words if word.startswith("cache=")]
+    if named and named[-1]:
+        yield named[-1]
+        return
+    folder = os.getcwd()
+    while True:
+        yield os.path.join(folder, "cache")
+        for path in (os.path.join(folder, name) for name in SETTINGS_FILES):
+            text = os.fsdecode(_read(path)) if os.path.isfile(path) else ""
+            quoted = (line.replace("'", '"').split('"') for line in text.split("\n") if "cache" in line)
+            yield from (os.path.join(folder, parts[1]) for parts in quoted if len(parts) > 1)
+        if folder == os.path.dirname(folder):
+            return
+        folder = os.path.dirname(folder)
 
 
 def _read(path: str) -> bytes:

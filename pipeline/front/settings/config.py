@@ -20,7 +20,8 @@ from pipeline.front.settings.graph_files import (
     read_device,
     read_namespace,
 )
-from pipeline.front.settings.variables import FILES, REVISION, VARIABLES, read_variables
+from pipeline.front.settings.reader import locate
+from pipeline.front.settings.variables import FILES, REVISION, VARIABLES, generated_folder, read_variables
 from pipeline.model.aten import USUAL, AtenRequest
 from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
@@ -185,7 +186,11 @@ def read_config(variables: Mapping[str, str], options: Mapping[str, str] | None 
     """The configuration from `name=value` arguments. `options`: as in Config; errors name them. SpecError for an
     unknown name, or a value that is not valid."""
     if options is None:
-        return _read_config(variables)
+        try:
+            return _read_config(variables)
+        except SpecError as error:
+            locate(error, variables)
+            raise
     try:
         return replace(_read_config(variables), options=dict(options))
     except SpecError as error:
@@ -215,14 +220,14 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     if values["backend_yaml"] and EXTERNAL not in specs.files:
         problem = f"backend_yaml={values['backend_yaml']}: no requested family reads it"
         raise SpecError(problem, "also write families=backend_stubs")
-    generated = variables.get("generated") or os.path.join("generated", specs.name)
+    generated = generated_folder(values["generated"], specs.name)
     as_read: dict[str, Any] = {name: values[name] for name in _AS_READ}
     as_read |= {name: _file(name, values[name]) for name in FILES}
     return Config(
         _with_generator(specs, release),
         release,
         generated,
-        variables.get("cache") or "cache",
+        values["cache"] or VARIABLES["cache"].default,
         warning=warning,
         graphs=find_graphs(values["graphs"]),
         namespace=read_namespace(values["namespace"]),

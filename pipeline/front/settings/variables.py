@@ -21,6 +21,8 @@ Flag = Literal[0, 1]
 Shards = Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 _SETS = ("core", "torch")
+_SET = "<set>"  # in `generated=`: the name of the spec set
+GENERATED = f"generated/{_SET}"
 _FILE, _FOLDER = ("",), ()
 _NO_VERIFICATION = "an action verifies no formulas"
 _NO_COMPARISON = "an action compares no sets"
@@ -48,6 +50,7 @@ class Variable(Struct, frozen=True):
     type: Any = str  # that its text is converted to
     words: Callable[[], Iterable[str]] = tuple  # values that completion offers
     closed: bool = False  # whether it has no other values
+    many: bool = False  # whether it has several values, with commas between them
     path: tuple[str, ...] | None = None  # if it may name a path: the endings of files; none for a folder
     output: bool = False  # whether it names a file that a run writes for other builds
     exported: bool = True  # whether an exported rule keeps it
@@ -55,12 +58,20 @@ class Variable(Struct, frozen=True):
     needs: Need | None = None
     since: str = ""  # the first release that has what it is about
 
+    def is_path(self, text: str) -> bool:
+        """Whether a value is the path of a file or a folder."""
+        return self.path is not None and bool(text) and text not in self.words() and not text.startswith(REVISION)
+
+    def hint(self, name: str) -> str:
+        """How to write a value of its type."""
+        return _HINTS.get(self.type, "write it as text").format(name=name)
+
     def read(self, name: str, text: str) -> Any:
         """The value. SpecError if it is not valid."""
         try:
             value = convert(text, self.type, strict=False)
         except (ValidationError, UnicodeEncodeError):
-            raise SpecError(f"{name}={text}", _HINTS.get(self.type, "write it as text").format(name=name)) from None
+            raise SpecError(f"{name}={text}", self.hint(name)) from None
         if self.closed and text != self.default and text not in (words := tuple(self.words())):
             raise SpecError(f"{name}={text}", nearest(text, words) or f"write one of {', '.join(words)}")
         return value == 1 if self.type is Flag else value
@@ -97,16 +108,18 @@ def _formats() -> Iterable[str]:
 VARIABLES = {
     "specs": Variable(
         "core (included, the default), torch (the installed one), a checkout, folder, wheel or specset.toml",
+        "core",
         words=lambda: _SETS,
         path=(".toml", ".whl"),
     ),
     "release": Variable("the PyTorch release, if the set does not specify it", words=_releases),
-    "generated": Variable("the folder for generated files; generated/<set> by default", path=_FOLDER),
-    "cache": Variable("the folder of results and state; cache by default", path=_FOLDER),
+    "generated": Variable("the folder for generated files; generated/<set> by default", GENERATED, path=_FOLDER),
+    "cache": Variable("the folder of results and state; cache by default", "cache", path=_FOLDER),
     "strict": _flag("strict=1: warnings are errors"),
     "families": Variable(
         "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
         words=lambda: (ALL, *FAMILIES, *SUBSETS),
+        many=True,
     ),
     "tree": Variable(
         "tree=checkout, csrc or aten: subfolders as PyTorch's builds have them", words=lambda: TREES, closed=True
@@ -114,19 +127,23 @@ VARIABLES = {
     "operator_headers": _flag(
         "operator_headers=0: ATen without headers for each operator; 1: lazy kernels include some"
     ),
-    "backends": Variable("for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia", words=_backends),
+    "backends": Variable(
+        "for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia", words=_backends, many=True
+    ),
     "static_dispatch": Variable(
-        "for ATen's files: keys whose kernels operators call without the dispatcher", words=_kernel_keys
+        "for ATen's files: keys whose kernels operators call without the dispatcher", words=_kernel_keys, many=True
     ),
     "dispatch_keys": Variable(
-        "for ATen's files: the only keys to register kernels for, besides composite ones", words=_kernel_keys
+        "for ATen's files: the only keys to register kernels for, besides composite ones", words=_kernel_keys, many=True
     ),
     "registrations": Variable(
         "for ATen's files: registrations=none; schemas: the schemas of all operators",
         words=lambda: REGISTRATIONS,
         closed=True,
     ),
-    "operator_names": Variable("names in place of operators=FILE: aten::add,aten::mul.out; a comma for none"),
+    "operator_names": Variable(
+        "names in place of operators=FILE: aten::add,aten::mul.out; a comma for none", many=True
+    ),
     "headeronly": Variable(
         "the folder of enum_tag.h, if it is not core in the folder of ATen's files",
         path=_FOLDER,
@@ -222,8 +239,21 @@ VARIABLES = {
         exported=False,
         not_in_actions=_NO_VERIFICATION,
     ),
+    "settings": Variable(
+        "settings=none: no defaults from gradmill.toml or pyproject.toml",
+        "nearest",
+        words=lambda: ("nearest", "none"),
+        closed=True,
+        exported=False,
+        not_in_actions="an action reads no settings file",
+    ),
 }
 FILES = tuple(name for name, variable in VARIABLES.items() if variable.output)
+
+
+def generated_folder(value: str, name: str) -> str:
+    """The folder for the generated files of the set `name`. `value`: of `generated=`; "" for the default one."""
+    return (value or GENERATED).replace(_SET, name)
 
 
 def no_such_variable(name: str, value: str) -> tuple[str, str]:

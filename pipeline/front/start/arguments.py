@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pipeline.front.commands.request import Request
 
 
+SHOW_SETTINGS = "--show-settings"
+
+
 def read(words: Sequence[str]) -> Request:
     """The request of a command line. SpecError if it is wrong."""
     from pipeline.front.commands.request import Request
@@ -24,6 +27,10 @@ def read(words: Sequence[str]) -> Request:
         return Request("help", [named] if named else [])
     if list(words) == ["--version"]:
         return Request("version")
+    if SHOW_SETTINGS in words:
+        rest = [word for word in words if word != SHOW_SETTINGS]
+        check_variables(rest, REMOVED.items())
+        return Request(RUN, [], {"show_settings": True}, dict(word.split("=", 1) for word in rest if "=" in word[1:]))
     if named in REMOVED:
         raise SpecError(f"there is no command '{named}'", REMOVED[named])
     name = named if named in COMMANDS else RUN

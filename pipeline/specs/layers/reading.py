@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
@@ -13,25 +12,21 @@ from pipeline.model.regex import regex
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.specs.layers.description import Description
-from pipeline.specs.layers.toml_place import PART, place_in
+from pipeline.specs.layers.toml_place import place_in
+from pipeline.specs.layers.toml_text import parse_toml
 from pipeline.specs.layers.written import WRITTEN, fields_at
-from pipeline.specs.text import conflict_marker
 
 if TYPE_CHECKING:
     from pipeline.problems.report import Placed
 
 _PATH = regex(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
 _PART = regex(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
-_AT = regex(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
 _UNKNOWN = regex(r"Object contains unknown field `(.*)`")
 _VALUE = regex(r"Invalid enum value '(.*)'")
 _MISSING = regex(r"Object missing required field `(.*)`")
 _TYPES = regex(r"`[a-z| ]+`")
 _IN_TOML = {"object": "table", "str": "string", "int": "integer", "bool": "boolean", " | null": ""}
 _TYPE = regex("|".join(re.escape(each) for each in _IN_TOML))
-_MOST_PARTS = 50  # of a dotted key: Python's parser takes time quadratic in their number
-_LONG_KEY = regex(rf"(?<![\w.-]){PART}(?:[ \t]*\.[ \t]*{PART}){{{_MOST_PARTS},}}")
-_PROBLEMS = {RecursionError: "it is nested too deep", ValueError: "a number has too many digits"}
 _EXAMPLES = "docs/vendors.md has an example of every key"
 _MANY = 20  # how many errors of values are reported at most
 
@@ -86,21 +81,7 @@ def description_error(placed_in: list[tuple[str, str, Diagnostic]]) -> Descripti
 
 def read_description(file: str, data: bytes) -> Written:
     """The description in the bytes of `file`. Raises a SpecError with all its errors."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SpecError(f"{file}: byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8") from error
-    long = _LONG_KEY.search(text)
-    if long is not None:
-        line, column = text.count("\n", 0, long.start()) + 1, long.start() - text.rfind("\n", 0, long.start())
-        raise SpecError(f"{file}:{line}:{column}: a key of more than {_MOST_PARTS} parts", "no key has so many")
-    try:
-        value = _plain(tomllib.loads(text))
-    except (ValueError, RecursionError) as error:  # numbers with thousands of digits raise ValueError too
-        if (conflict := conflict_marker(text)) is not None:
-            raise SpecError(f"{file}:{conflict.line}:1: {conflict.problem}", conflict.hint) from error
-        problem = _PROBLEMS.get(type(error)) or str(error)
-        raise SpecError(_syntax(file, text, problem), "a description is TOML: toml.io has the syntax") from error
+    text, value = parse_toml(file, data, "a description")
     diagnostics = [*_invalid_values(value), *_with_nulls(value)]
     if diagnostics:
         raise description_error([(file, text, each) for each in diagnostics])
@@ -116,28 +97,6 @@ def _with_nulls(value: Any, path: Path = ()) -> Iterator[Diagnostic]:
             yield from _with_nulls(item, (*path, str(key)))
     elif isinstance(value, str) and "\0" in value:
         yield Diagnostic(path, "a null character", "remove it")
-
-
-def _plain(value: Any, depth: int = 0) -> Any:
-    """The value with dates and large numbers, which no key accepts, as text. Raises a RecursionError if it is nested
-    deeper than any key."""
-    if depth > 2 * _MOST_PARTS:
-        raise RecursionError
-    if isinstance(value, dict):
-        return {key: _plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item, depth + 1) for item in value]
-    if isinstance(value, (str, bool, float)) or (isinstance(value, int) and abs(value) < 1 << 63):
-        return value
-    return "a large number" if isinstance(value, int) else str(value)
-
-
-def _syntax(file: str, text: str, problem: str) -> str:
-    match = _AT.match(problem)
-    if match is None:
-        return f"{file}: not TOML: {problem}"
-    line = match[2] or str(text.count("\n") + 1)
-    return f"{file}:{line}:{match[3] or 1}: not TOML: {match[1]}"
 
 
 def _invalid_values(value: dict[str, Any]) -> Iterator[Diagnostic]:

@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pipeline.front import SETTINGS_FILES
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.set_files import SetFiles
 from pipeline.front.run.own_code import OwnCode
 from pipeline.front.settings.config import read_config
+from pipeline.front.settings.reader import read_settings
 from pipeline.problems.problem import SpecError
 
 NO_SET = "no native_functions.yaml"  # the end of the error message for a folder without a set
@@ -40,9 +42,10 @@ class Sets:
         return list(self._sessions.values())
 
     def forget(self, path: str) -> None:
-        """After a change of the file `path`: closes the sessions that it describes, and forgets all missing sets. The
-        next `of` looks them up again."""
-        for session in [each for each in self._sessions.values() if each.files.describes(path)]:
+        """After a change of the file `path`: closes the sessions that it describes, all if it has settings, and
+        forgets all missing sets. The next `of` looks them up again."""
+        is_settings = os.path.basename(path) in SETTINGS_FILES
+        for session in [each for each in self._sessions.values() if is_settings or each.files.describes(path)]:
             session.close()
             self._sessions = {name: other for name, other in self._sessions.items() if other is not session}
             self._left |= {each for each, other in self._of.items() if other is session}
@@ -59,22 +62,28 @@ class Sets:
             if session.files.has(path):
                 return session
         errors = []
-        for specs in self._candidates(path):
-            try:
-                config = read_config({**self._variables, "specs": specs})
-            except SpecError as error:
-                errors.append(error)
-                continue
-            if SetFiles(config).has(path):
-                self._sessions[specs] = Session(config, self._code)
-                return self._sessions[specs]
+        try:
+            for variables in self._candidates(path):
+                try:
+                    config = read_config(variables)
+                except SpecError as error:
+                    errors.append(error)
+                    continue
+                if SetFiles(config).has(path):
+                    self._sessions[variables["specs"]] = session = Session(config, self._code)
+                    return session
+        except SpecError as error:  # in a settings file
+            errors.append(error)
         if os.path.basename(path) in _NAMES or path in self._left:
             self.why[path] = next((error for error in errors if not error.problem.endswith(NO_SET)), None)
         return None
 
-    def _candidates(self, path: str) -> Iterator[str]:
-        """The possible sets of a file: the one in `specs=`, else the file's folder and its parents."""
-        if "specs" in self._variables:
-            yield self._variables["specs"]
-            return
-        yield from map(str, Path(os.path.abspath(path)).parents)
+    def _candidates(self, path: str) -> Iterator[Mapping[str, str]]:
+        """The variables of the possible sets of a file: of the one in `specs=`, else of the one that the nearest
+        settings file names, and of the file's folder and its parents. SpecError if the settings file is wrong."""
+        folders = [*map(str, Path(os.path.abspath(path)).parents)]
+        settings = read_settings(self._variables, folders[0], finds_set=False)
+        if "specs" in settings:
+            yield settings
+        if "specs" not in self._variables:
+            yield from ({**settings.of_any_set(), "specs": folder} for folder in folders)
