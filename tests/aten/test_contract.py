@@ -91,7 +91,7 @@ def test_a_new_operator_runs_few_outlines_and_joins_no_headers_of_operators(aten
     def ran(name: str) -> list[tuple[str, str]]:
         with closing(_appended(aten, name)) as build:
             build.problems()
-            build.commit()
+            build.save()
             return [(query, key[2]) for query, *key in build.db.ran if query in (block.name, outline.name)]
 
     assert (block.name, "ATen/RegisterSchema.cpp") in ran("first")
@@ -112,7 +112,7 @@ def _listed(project: Project, name: str) -> list[str]:
     with closing(_appended(project, name)) as build:
         unit_list(build.db)
         listed = [name[1] for name in build.db.ran if name[0] == unit_facts.name]
-        build.commit()
+        build.save()
     return [part for part in listed if part not in FAMILIES]
 
 

@@ -30,7 +30,7 @@ class Planner:
         reading = Reading(path, self._folder / "cache")
         plan = graph_text.plan(reading.build.db, path.name, function.__name__)
         assert plan is not None, reading.report
-        reading.build.commit()
+        reading.build.save()
         reading.build.close()
         return plan
 

@@ -38,7 +38,7 @@ def work(path: Path, body: tuple[str, ...], count: int) -> tuple[int, int]:
     assert not reading.problems, reading.report
     profile = cProfile.Profile()
     pieces = profile.runcall(graph_text.pieces, db, f"{path.name}:f")
-    reading.build.commit()
+    reading.build.save()
     reading.build.close()
     assert pieces is not None
     length = sum(map(len, of_function(pieces).values()))
@@ -73,7 +73,7 @@ def test_text_grows_linearly_with_layers_that_have_inputs(tmp_path: Path) -> Non
         pieces = graph_text.pieces(reading.build.db, f"{path.name}:f")
         assert pieces is not None, reading.report
         lengths.append(len(pieces["graph"]))
-        reading.build.commit()
+        reading.build.save()
         reading.build.close()
     assert lengths[1] < lengths[0] * 4 * 1.1
 

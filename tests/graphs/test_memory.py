@@ -128,7 +128,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, s
         reading = Reading(folder / "budget.py", folder / "cache", "torch", memory=memory, **more)
         plan = graph_text.plan(reading.build.db, "budget.py", name)
         assert plan is not None, reading.report
-        reading.build.commit()
+        reading.build.save()
         reading.build.close()
         return planning.saved(plan.backward)
 

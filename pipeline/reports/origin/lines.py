@@ -23,7 +23,7 @@ from pipeline.stages.units import schema_of, unit
 # `file:line`, `file:line:column`, `file(line,column)`, with or without a colon after it.
 _PLACE = regex(r"(?P<file>.+?)(?::(?P<line>\d+)(?::\d+)?|\((?P<other>\d+)(?:,\d+)?\)):?")
 _NAME = "name a YAML file, the description, or a generated file, as manifest.json lists them"
-_AGAIN = "run doit, compile, and ask for the line that the compiler then reports"
+_AGAIN = "run gradmill, compile, and ask for the line that the compiler then reports"
 
 Read = Callable[[str], bytes | None]  # from a path to the file's bytes; None if there is no file
 
@@ -91,7 +91,7 @@ class Lines:
         data = self._read(path)
         at, data = (path, data) if data is not None else (own, self._read(own))
         if data is None:
-            raise SpecError(f"explain: {own} is missing", "run doit first")
+            raise SpecError(f"explain: {own} is missing", "run gradmill first")
         if digest(data) != made(self._db, *self._layout, name).xxh3:
             raise SpecError(f"explain: {at} is out of date: it, or the spec set, was edited", _AGAIN)
 
