@@ -53,7 +53,7 @@ class Check(BuildCommand):
 
     def _report(self) -> int:
         try:
-            problems = self.build.problems()
+            problems = self.build.problems(purity=True)
             print_report(problems.report or self._clean(), self.build.config.format, sys.stdout)
             if self._may_keep():
                 keep(self.build)

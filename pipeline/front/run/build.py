@@ -251,12 +251,14 @@ class Build:
 
     # ---- problems
 
-    def problems(self) -> Problems:
-        """Brings all stages up to date; returns all errors and warnings. CodeChanged as in `OwnCode.check`."""
-        for query, *args in self.stages.roots():
+    def problems(self, *, purity: bool = False) -> Problems:
+        """Brings all stages up to date; returns all errors and warnings. `purity`: also of hooks that return other
+        values when they are called again. CodeChanged as in `OwnCode.check`."""
+        roots = [*self.stages.roots(), *(self.stages.of_hooks() if purity else ())]
+        for query, *args in roots:
             self.db.digest(query, *args)
         self.inputs.code.check()
-        return self.problems_of(self.stages.roots())
+        return self.problems_of(roots)
 
     def problems_of(self, roots: Iterable[Root]) -> Problems:
         """The problems of some queries and of their dependencies, which are up to date."""

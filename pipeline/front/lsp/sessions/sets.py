@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.set_files import SetFiles
 from pipeline.front.run.own_code import OwnCode
-from pipeline.front.settings.config import read_config
+from pipeline.front.settings.config import Config, read_config
 from pipeline.problems.problem import SpecError
 
 NO_SET = "no native_functions.yaml"  # the end of the error message for a folder without a set
@@ -61,7 +63,7 @@ class Sets:
         errors = []
         for specs in self._candidates(path):
             try:
-                config = read_config({**self._variables, "specs": specs})
+                config = self._allowed(read_config({**self._variables, "specs": specs}))
             except SpecError as error:
                 errors.append(error)
                 continue
@@ -71,6 +73,13 @@ class Sets:
         if os.path.basename(path) in _NAMES or path in self._left:
             self.why[path] = next((error for error in errors if not error.problem.endswith(NO_SET)), None)
         return None
+
+    def _allowed(self, config: Config) -> Config:
+        """A configuration without hooks, which are code, unless the user allows them: editors open sets of others."""
+        described = config.specs.described
+        if described is None or self._variables.get("hooks") == "1":
+            return config
+        return replace(config, specs=replace(config.specs, described=replace(described, hooks=None)))
 
     def _candidates(self, path: str) -> Iterator[str]:
         """The possible sets of a file: the one in `specs=`, else the file's folder and its parents."""
