@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from pipeline.families.family import ATEN, DEFINITION, REGISTRATION, Layout, generated_comment, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.families.file import File
-from pipeline.families.overrides import FunctionFacts, keys_of
+from pipeline.families.overrides import keys_of
 from pipeline.families.sharded import EVERYTHING
 from pipeline.model.layers import listed
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Family, OutputFile, Slot
-
-FactsOf = Callable[[Unit], FunctionFacts]
-PlacesOf = Callable[[str], Mapping[str, int]]
 
 
 def makes_blocks(kind: Kind, rules: Family) -> bool:
@@ -33,19 +30,18 @@ def stands_apart(kind: Kind, rules: Family, own: Iterable[str]) -> bool:
     """Whether registrations of other namespaces than PyTorch's get separate blocks: they do if the description does
     not place them. `own`: the names of the set's own templates."""
     to = kind.registered
-    if to is None or rules.library or to.hole in rules.slots:
+    if to is None or to.hole in rules.slots:
         return False
     return makes_blocks(kind, rules) if to.by_key else to.template not in own
 
 
 def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layout:
-    """A layout with the shards and libraries of a description. `namespaces`: those with separate blocks."""
-    libraries = (rules.library,) if rules.library else tuple(namespaces) or (ATEN,)
+    """A layout with the shards of a description. `namespaces`: those with separate blocks."""
     return replace(
         layout,
         count=rules.shards,
         synthesized=rules.foreach_bindings,
-        libraries=libraries,
+        libraries=tuple(namespaces) or (ATEN,),
         registered=rules.keys,
         slotted=tuple(name for name, each in rules.file.items() if each.slots) + (("",) if rules.slots else ()),
     )
@@ -57,25 +53,17 @@ def described_files(
     layout: Layout,
     release: Release,
     rules: Family,
-    facts_of: FactsOf,
-    places_of: PlacesOf,
 ) -> list[File]:
-    """The files of a family under a description. `facts_of` returns the facts of a unit's function, `places_of` the
-    place of each unit in an order."""
+    """The files of a family under a description."""
     upstream_files = kind.files(units, layout, release)
     chosen = [file for file in upstream_files if _is_generated(file, rules)]
-    files = [_file(kind, file, rules, units, layout, facts_of) for file in chosen]
+    files = [_file(kind, file, rules, layout) for file in chosen]
     renamed = {file.name: new.name for file, new in zip(chosen, files)}
     files = [replace(file, before=_including(file.before, renamed)) for file in files]
     upstreams = {file.made_of for file in upstream_files}
-    for name in [name for name in rules.file if name not in upstreams]:
-        output = rules.file[name]
-        shards = kind.shards(units, layout, release) if output.sharded else {}
-        shards = shards or {"": tuple(unit.name for unit in units)}
-        selected = {shard: members for shard, members in shards.items() if rules.everything or shard != EVERYTHING}
-        added = _added(kind, name, output, selected, units, rules, layout, facts_of)
-        files += [_reordered(file, output.order, places_of) for file in added]
-    return files
+    names = tuple(unit.name for unit in units)
+    added = {name: own for name, own in rules.file.items() if name not in upstreams}
+    return [*files, *(_added(kind, name, own, names, rules, layout) for name, own in added.items())]
 
 
 def located(file: File, templates: Mapping[str, str]) -> File:
@@ -93,7 +81,7 @@ def _is_generated(file: File, rules: Family) -> bool:
     return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != EVERYTHING)
 
 
-def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: Layout, facts_of: FactsOf) -> File:
+def _file(kind: Kind, file: File, rules: Family, layout: Layout) -> File:
     """One of upstream's files, changed."""
     own = rules.file.get(file.made_of, OutputFile())
     if not file.template:
@@ -108,11 +96,10 @@ def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: 
         name=_named(own.name, file.shard, layout) if own.name and not is_template else file.name,
         slots={hole: piece for hole, piece in {**file.slots, **slots, **libraries}.items() if hole not in constants},
         constants={**file.constants, **constants},
-        units=_selected(file.units, own, units, facts_of),
         comment=own.comment or rules.comment,
         raw=own.raw,
         between=_between(own),
-        edits=edits_of(rules),
+        edits=tuple((f", {key}, m)", f", {other}, m)") for key, other in rules.keys.items()),
         libraries=layout.libraries[1:] if libraries else (),
         asked=asked,
         also=also,
@@ -143,13 +130,6 @@ def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, s
     return {library_hole(hole, library): library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
 
 
-def edits_of(rules: Family) -> tuple[tuple[str, str], ...]:
-    """Pairs of old and new text in templates. Libraries and keys of registrations come first."""
-    edits = [(f"TORCH_LIBRARY_IMPL({ATEN}, ", f"TORCH_LIBRARY_IMPL({rules.library}, ")] if rules.library else []
-    edits += [(f", {key}, m)", f", {other}, m)") for key, other in rules.keys.items()]
-    return (*edits, *((edit.from_, edit.to) for edit in rules.in_templates))
-
-
 def library_hole(hole: str, library: str) -> str:
     """The hole for the registrations in another library."""
     return f"{hole}_{library}"
@@ -159,7 +139,7 @@ _LIBRARY = regex(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
 
 
 def edited(text: str, file: File) -> str:
-    """The text of a template with the description's replacements, and with a block for each library."""
+    """The text of a template with the description's dispatch keys, and with a block for each library."""
     for old, new in file.edits:
         text = text.replace(old, new)
     hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
@@ -175,45 +155,21 @@ def _copy(block: re.Match[str], hole: str, library: str) -> str:
     return f"\nTORCH_LIBRARY_IMPL({library}, {rest}"
 
 
-def _added(
-    kind: Kind,
-    name: str,
-    own: OutputFile,
-    shards: Mapping[str, tuple[str, ...]],
-    units: Sequence[Unit],
-    rules: Family,
-    layout: Layout,
-    facts_of: FactsOf,
-) -> list[File]:
-    """The files of a template that upstream lacks: one file, or one per shard."""
+def _added(kind: Kind, name: str, own: OutputFile, units: tuple[str, ...], rules: Family, layout: Layout) -> File:
+    """The file of a template that upstream lacks."""
     slots, constants, asked, also = _slots(own.slots, own, kind.name, name)
-    table = {hole: each for hole, each in own.slots.items() if isinstance(each, Slot)}
-    return [
-        File(
-            _named(own.name or name, shard, layout),
-            name,
-            {**constants, "shard_id": shard},
-            slots,
-            _selected(members, own, units, facts_of),
-            shard=shard,
-            comment=own.comment or rules.comment,
-            raw=own.raw,
-            between=_between(own),
-            asked=asked,
-            also=also,
-            once=tuple(hole for hole, each in table.items() if each.once or each.sorted),
-            by_text=tuple(hole for hole, each in table.items() if each.sorted),
-        )
-        for shard, members in shards.items()
-    ]
-
-
-def _reordered(file: File, order: str, places_of: PlacesOf) -> File:
-    """A file that upstream lacks, in its order."""
-    if not order:
-        return file
-    places = places_of(order)
-    return replace(file, units=tuple(sorted(file.units, key=lambda name: places.get(name, len(places)))))
+    return File(
+        _named(own.name or name, "", layout),
+        name,
+        {**constants, "shard_id": ""},
+        slots,
+        units,
+        comment=own.comment or rules.comment,
+        raw=own.raw,
+        between=_between(own),
+        asked=asked,
+        also=also,
+    )
 
 
 def _slots(
@@ -232,13 +188,6 @@ def _slots(
             slots[hole], *more = keys_of(template if hole in own.slots else "", hole, slot)
             also |= {hole: tuple(more)} if more else {}
     return slots, constants, tuple(("family", family, "file", template, "slots", hole) for hole in own.slots), also
-
-
-def _selected(members: tuple[str, ...], own: OutputFile, units: Sequence[Unit], facts_of: FactsOf) -> tuple[str, ...]:
-    if own.functions == "all":
-        return members
-    by_name = {unit.name: unit for unit in units}
-    return tuple(name for name in members if facts_of(by_name[name]).matches(own.functions))
 
 
 def _between(own: OutputFile) -> dict[str, str]:

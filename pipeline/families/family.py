@@ -128,7 +128,7 @@ class Family:
     ] = "function"
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
     # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction (twice); Operator; OperatorKernels;
-    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub; Described
+    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub
     subject: Literal[
         "reverse",
         "function",
@@ -150,7 +150,6 @@ class Family:
         "schema_registration",
         "shim",
         "stub",
-        "described",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

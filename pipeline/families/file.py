@@ -46,8 +46,6 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     optional: str = ""  # the piece without which an operator has no file, if each has one; "": all have
     ordered: dict[str, tuple[str, ...]] = {}  # hole -> pieces; it takes the different texts of each, sorted
     also: dict[str, tuple[str, ...]] = {}  # hole -> more pieces, which follow the first one of each unit
-    once: tuple[str, ...] = ()  # holes that take each text once
-    by_text: tuple[str, ...] = ()  # of these, in the order of the texts
     bare: bool = False  # whether it has no units; the stage fills it in
 
     @property
@@ -70,7 +68,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
 
     def merges(self, hole: str) -> bool:
         """Whether a hole takes the pieces of all units at once, instead of those of groups of neighbours."""
-        return hole in self.once or hole in self.also
+        return hole in self.also
 
     def piece(self, hole: str) -> str:
         """The name of the piece that a hole takes."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -11,12 +10,9 @@ from pipeline.cpp.view_funcs import view_func, view_func_macro
 from pipeline.families.family import ATEN, DECLARATION, DEFINITION, REGISTRATION, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.model.layers import Words, listed
-from pipeline.specs.layers.description import Family, Replace, Slot, Wrap
+from pipeline.specs.layers.description import Family, Replace, Slot
 
-WORDS = (
-    *("all", "rest", "own", "base", "defined", "undefined", "named", "generated", "declared"),
-    *("functional", "inplace", "out", "mutable", "scratch", "foreach", "factory", "symint"),
-)
+WORDS = ("all", "rest", "own", "defined", "out")
 REST = "rest"  # the units that no other slot selects for the same piece
 
 
@@ -48,22 +44,13 @@ class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
 
 
 def selects(of: Words, facts: FunctionFacts, words: Collection[str]) -> bool:
-    """Whether a selection includes a function. `of`: words that must all be true, or with a `!` false, alternatives of
-    these with `|` between them, or a list of operators; `words`: those that are true. A word that ends in `::` is a
-    namespace."""
+    """Whether a selection includes a function. `of`: words that must all be true, or a list of operators; `words`:
+    those that are true."""
     if of == "all":
         return True
     if isinstance(of, tuple):
         return facts.operator in of or f"{facts.namespace}::{facts.operator}" in of
-    more = (f"{facts.namespace}::", "all")
-    return any(all((word in words or word in more) is wanted for word, wanted in part) for part in _alternatives(of))
-
-
-@cache
-def _alternatives(of: str) -> list[list[tuple[str, bool]]]:
-    """The alternatives of a selection: words, each with whether it must be true."""
-    parts = (part.split() for part in of.split("|"))
-    return [[(word.removeprefix("!"), not word.startswith("!")) for word in part] for part in parts]
+    return all(word in words or word == "all" for word in of.split())
 
 
 def key_of(file: str, hole: str) -> str:
@@ -87,30 +74,37 @@ def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
 
 
 def overridden(
-    kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts, *, apart: bool = False
+    kind: Kind,
+    pieces: Mapping[str, str],
+    rules: Family,
+    facts: FunctionFacts,
+    by_hooks: Callable[[dict[str, str]], dict[str, str]],
+    *,
+    apart: bool = False,
 ) -> dict[str, str]:
-    """The pieces of a unit after the description's overrides, and the pieces for its slots, by name. `apart`: whether
-    registrations of functions of another namespace than PyTorch's get a separate block."""
-    changed = _named_apart(kind, pieces, facts)
-    for _, rule in override_rules(rules):
-        changed |= dict(_applied(changed, rule, facts))
+    """The pieces of a unit after the description's overrides, and the pieces for its slots, by name. `by_hooks` returns
+    pieces as the description's hooks change them; `apart`: whether registrations of functions of another namespace than
+    PyTorch's get a separate block."""
+    changed = by_hooks(replaced(kind, pieces, rules, facts))
     return changed | dict(_slots(changed, rules, facts)) | (_elsewhere(changed, facts) if apart else {})
 
 
-def applied_rules(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> list[str]:
-    """The names of the replacements and wraps that change a piece of a unit: `replace 0`."""
-    current, names = _named_apart(kind, pieces, facts), []
-    for name, rule in override_rules(rules):
+def replaced(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> dict[str, str]:
+    """The pieces of a unit after the description's replacements."""
+    changed = _named_apart(kind, pieces, facts)
+    for rule in rules.replace:
+        changed |= dict(_applied(changed, rule, facts))
+    return changed
+
+
+def applied_rules(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> list[int]:
+    """The places of the replacements that change a piece of a unit."""
+    current, places = _named_apart(kind, pieces, facts), []
+    for place, rule in enumerate(rules.replace):
         changed = dict(_applied(current, rule, facts))
-        names += [name] if changed else []
+        places += [place] if changed else []
         current |= changed
-    return names
-
-
-def override_rules(rules: Family) -> Iterator[tuple[str, Replace | Wrap]]:
-    """The replacements and wraps of a family by name, in the order in which they are applied."""
-    yield from ((f"replace {place}", rule) for place, rule in enumerate(rules.replace))
-    yield from ((f"wrap {place}", rule) for place, rule in enumerate(rules.wrap))
+    return places
 
 
 def _named_apart(kind: Kind, pieces: Mapping[str, str], facts: FunctionFacts) -> dict[str, str]:
@@ -131,20 +125,14 @@ def _in_namespace(text: str, facts: FunctionFacts) -> str:
     return text
 
 
-def _applied(pieces: Mapping[str, str], rule: Replace | Wrap, facts: FunctionFacts) -> Iterator[tuple[str, str]]:
+def _applied(pieces: Mapping[str, str], rule: Replace, facts: FunctionFacts) -> Iterator[tuple[str, str]]:
     """The pieces that a rule changes, with their new text."""
     if not facts.matches(rule.of):
         return
-    wanted = listed(rule.pieces)
+    old = _named(rule.from_, facts)  # may be empty: not every operator has an overload
     for piece, text in pieces.items():
-        if wanted and piece not in wanted and piece.partition(" ")[0] not in wanted:
-            continue
-        if isinstance(rule, Replace):
-            old = _named(rule.from_, facts)  # may be empty: not every operator has an overload
-            if old and old in text:
-                yield piece, text.replace(old, _named(rule.to, facts))
-        elif text:
-            yield piece, _named(rule.text, facts).replace("${text}", text)
+        if old and old in text:
+            yield piece, text.replace(old, _named(rule.to, facts))
 
 
 def _named(text: str, facts: FunctionFacts) -> str:

@@ -39,6 +39,14 @@ class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": 
     until: str = ""
 
 
+class HookFile(Struct, frozen=True, array_like=True):
+    """The Python file of hooks of a description. `modules`: by name, the keys of the files that it consists of, itself
+    first; `lines`: the hooks that it defines, each with its line."""
+
+    modules: dict[str, str]
+    lines: dict[str, int]
+
+
 class SpecSource(Struct, frozen=True, array_like=True):
     """One spec file of a described set. `key` names it among the inputs, and starts with its role."""
 

@@ -31,6 +31,7 @@ Role = Literal[
     "graph",
     "operators",
     "set",
+    "hooks",
     "generator",
 ]
 

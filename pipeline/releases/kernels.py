@@ -86,7 +86,6 @@ OLDEST: dict[str, object] = {
     ),
     "variable_type_shards": 5,
     "left_out": (),
-    "not_unpacked": (),
     "hidden_outputs": {},
     "saved_calls": {},
     "hidden_kernels": {},

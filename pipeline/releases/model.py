@@ -93,7 +93,6 @@ class Release(Struct, frozen=True):
     hidden_kernels: dict[str, str]  # functions -> the C++ function that returns those, too
     saved_calls: dict[str, str]  # calls of a tensor's methods that are saved in its place -> type of the value
     described: bool  # whether a description changes the output
-    not_unpacked: frozenset[str]  # functions with kernels that do not unpack their arguments
     autocast_full: frozenset[str]  # overloads that autocast casts to float32 on devices other than the CPU, lately
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define
     # Backends -> the keys of kernels that ATen omits unless it is asked. With `rocm` files for CUDA are for HIP.

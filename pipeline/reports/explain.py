@@ -13,6 +13,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from pipeline.families.file import ANY
+from pipeline.families.hook_files.files import HOOK_FILES
 from pipeline.families.table import FAMILIES
 from pipeline.model.entries import by_key
 from pipeline.model.nodes import Pair
@@ -30,7 +31,7 @@ from pipeline.stages.arrangement import file_of, files, units_of
 from pipeline.stages.emit import text
 from pipeline.stages.match import all_pairs
 from pipeline.stages.operator_files import made_of_each, written_files
-from pipeline.stages.set import graph_label
+from pipeline.stages.set import defines, graph_label, hooks
 from pipeline.stages.shard import made
 from pipeline.stages.units import families, schema_of, units
 
@@ -269,10 +270,24 @@ class Explainer:
         return Explanation(
             unit.title,
             what_of(self._db, at[0], unit),
-            tuple(self._places_of(self._trail.made_from(row(text, *at)))),
+            (*self._places_of(self._trail.made_from(row(text, *at))), *self._hook_of(at, unit)),
             tuple(self._files_of(at)),
             self._reasons(self._stale.get(at, {})),
         )
+
+    def _hook_of(self, at: UnitKey, unit: Unit) -> tuple[str, ...]:
+        """The hook of a description that changes the text of a unit; none if none does."""
+        if not defines(self._db, "unit"):
+            return ()
+        from pipeline.stages.layered.hook_checks import changes
+
+        return self._hook("unit") if changes(self._db, at[0], unit) else ()
+
+    def _hook(self, name: str) -> tuple[str, ...]:
+        """A hook of the description, with its place."""
+        own = hooks(self._db)
+        assert own is not None
+        return (f"{self._places.specs[next(iter(own.modules.values()))]}:{own.lines[name]}: the hook {name}",)
 
     def _within(self, name: str) -> tuple[str, ...]:
         return units_of(self._db, *self._layout, name)
@@ -284,6 +299,8 @@ class Explainer:
         reasons = self._reasons(self._to_write.get(name, {}))
         kind = f"{FAMILIES[file.family].unit}s"
         template = [self._places.templates.get(file.template, file.template)] if file.template else []
+        if FAMILIES[file.family] is HOOK_FILES:
+            template, units = [*self._hook("files")], ()
         counted = [f"{len(units)} {kind}"] if units or FAMILIES[file.family].pieces else []
         return Explanation(
             name,

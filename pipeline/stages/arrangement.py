@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.families.family import BackendFamily, BackendLayout, Layout
 from pipeline.families.file import ANY, File
+from pipeline.families.hook_files.files import HOOK_FILES
 from pipeline.families.table import FAMILIES
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.entries import grouped
@@ -13,6 +14,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import table, unkept
 from pipeline.stages.kernels import underived, used_keys
 from pipeline.stages.set import (
+    hooks,
     includes,
     own_templates,
     paths,
@@ -58,8 +60,7 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
     for file in (file for name in families(db) for file in _files(db, name, kind)):
         if file.name in by_name:
             twice = f"two files are called '{file.name}'"
-            where, path = place_of_key(db, ("family", file.family))
-            db.report(Problem("set", "", "", twice, "give one another name", path, file.name, file=where))
+            db.report(_twice(db, file, twice))
         by_name[file.name] = file
     if paths(db) is not None:
         by_name = {name: replace(file, lines=True) for name, file in by_name.items()}
@@ -69,6 +70,16 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
 
     shared = [*support(db), *more(db, by_name)]
     return {**by_name, **{file.name: file for file in shared}}
+
+
+def _twice(db: Database, file: File, problem: str) -> Problem:
+    """The problem of a name that two files have."""
+    hint, own = "give one another name", hooks(db)
+    if own is not None and file.family == HOOK_FILES.name:
+        key = next(iter(own.modules.values()))
+        return Problem("hooks", "", "", problem, hint, line=own.lines["files"], column=1, file=key)
+    where, path = place_of_key(db, ("family", file.family))
+    return Problem("set", "", "", problem, hint, path, file.name, file=where)
 
 
 def _backend(db: Database, family: str) -> BackendLayout | None:
@@ -143,17 +154,18 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
         error = SpecError(f"PyTorch {facts.version} has no {kind.label}", f"leave out the family {family}")
         error.role, error.entry = "template", kind.needs
         raise error
+    if kind is HOOK_FILES:
+        from pipeline.stages.layered.hooks import texts
+
+        return [File(name, "", {}, {}, ()) for name in db.names(texts)]
     if not kind.described or not facts.described:
         return kind.files(members, layout, facts)
     from pipeline.families.described import described_files, layout_of, located, stands_apart
-    from pipeline.stages.layered.asking import about_unit, namespaces, rules_of
-    from pipeline.stages.layered.described_texts import places_in
+    from pipeline.stages.layered.asking import namespaces, rules_of
 
     rules, templates = rules_of(db, family), own_templates(db, family)
     own = layout_of(layout, rules, namespaces(db) if stands_apart(kind, rules, templates) else ())
-    planned = described_files(
-        kind, members, own, facts, rules, lambda unit: about_unit(db, unit), lambda order: places_in(db, order)
-    )
+    planned = described_files(kind, members, own, facts, rules)
     had, own_only = {*spec_set(db).templates, *templates}, {*rules.files, *rules.file, ""}
     if not had.isdisjoint(kind.templates):
         return [located(file, templates) for file in planned]

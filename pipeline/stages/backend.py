@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
+from pipeline.cpp.kernel_names import DEFAULT_KEY
 from pipeline.grammar.buckets import in_buckets
 from pipeline.grammar.schema import parser
+from pipeline.model.backends import KERNELS as LISTED_KERNELS
 from pipeline.model.backends import (
     LISTS,
     STRUCTURED,
@@ -26,18 +28,24 @@ from pipeline.model.backends import (
 from pipeline.model.entries import by_key
 from pipeline.model.layers import LAYER_MARK
 from pipeline.model.native import FunctionHead
+from pipeline.model.schema import is_tensor_like
 from pipeline.problems.problem import Problem, Role, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.backends.kernels import defined_kernels, missing_kernel
 from pipeline.rules.backends.members import check_keys, clashes, members_of, structured_errors
 from pipeline.specs.spec_set import FILE_NAMES
+from pipeline.stages import kernels
 from pipeline.stages.layered.files import of_file, parse_file, text
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
 from pipeline.stages.set import is_described, release, sources, spec_set
 
 LAZY: Role = "backend"  # the role of the file of lazy tensors
 STUBS: Role = "external_backend"  # of one for stubs
+_OF_BOOL_OR_INT = {  # CompositeImplicit functions whose results have no gradient
+    *("isclose", "isfinite", "isreal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("argsort", "argwhere", "nonzero_numpy", "one_hot"),
+}
 SHAPES = "shape_inference"  # the key of the header that lazy tensors need
 _IGNORED = "ignored-operator"  # a rule
 KERNELS: dict[Role, Role] = {LAZY: "backend_kernels", STUBS: "external_kernels"}  # of the C++ file with kernels
@@ -185,9 +193,14 @@ def checked(db: Database, role: Role) -> bool:
         if key not in spec_set(db).files:
             error = SpecError(f"the spec set has no {FILE_NAMES[key]}", "add it: torchgen reads it, too")
             db.report(replace(of_file(role, error), line=1, column=1))
+    lost = _without_gradient(db, whole.backend, own) if role == STUBS else set()
     seen: set[tuple[str, str]] = set()
     for item in whole.items:
         problem = _problem_of(role, item, known, own, seen)
+        if problem is None and item.name in lost and item.listed in LISTED_KERNELS:
+            what = f"'{item.name}' is CompositeImplicit: with a kernel for {whole.backend.key} it has no gradient there"
+            hint = "list it in autograd, with a kernel that has a gradient; or leave it out: it calls other operators"
+            problem = Problem(role, "", "", what, hint, warning=True, rule="lost-gradient")
         if problem is not None:
             db.report(_at(role, problem, item))
         seen.add((item.name, item.listed))
@@ -201,6 +214,23 @@ def checked(db: Database, role: Role) -> bool:
             item = next(item for item in whole.items if item.name == operator and item.listed == STRUCTURED)
             db.report(_at(role, problem_of(error, role, "", ""), item))
     return True
+
+
+def _without_gradient(db: Database, of: Backend, own: Mapping[str, Roles]) -> set[str]:
+    """The listed operators whose gradient a kernel for the backend takes away: autograd differentiates the calls in a
+    CompositeImplicit kernel, which this one replaces. Those with a kernel for some device, or with derivatives, have
+    one for autograd."""
+    found = set()
+    for name, head in (each for bucket in db.names(listed_in, STUBS) for each in _heads(db, bucket)):
+        listed = own.get(head.name)
+        if listed is None or not listed.kernel or not head.implicit or head.abstract or not head.returns_tensors:
+            continue
+        native, pair = function(db, name), kernels.kernel(db, name)
+        takes_tensors = native is not None and any(is_tensor_like(each.type) for each in native.func.inputs)
+        derived = pair is not None and bool({DEFAULT_KEY, of.autograd_key} & set(pair.source or ()))
+        if takes_tensors and not derived and head.base not in _OF_BOOL_OR_INT:
+            found.add(head.name)
+    return found
 
 
 def _check_key(db: Database, role: Role, whole: BackendFile) -> None:

@@ -20,7 +20,7 @@ from pipeline.releases.model import Release
 from pipeline.stages.kernels import definition_of, function_with_derivatives, outputs
 from pipeline.stages.match import reverse
 from pipeline.stages.schemas import entry_of, function, with_origin
-from pipeline.stages.set import release, release_for
+from pipeline.stages.set import defines, release, release_for
 from pipeline.stages.units import unit
 
 _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
@@ -47,7 +47,6 @@ _RARE_SUBJECTS = {
     "shim": ("shims", "shim"),
     "stub": ("native_aot", "stub"),
     "schema_registration": ("schema_registrations", "registration"),
-    "described": ("layered.described_texts", "described"),
 }
 
 
@@ -92,7 +91,11 @@ def _rendered(db: Database, family: str, name: str, facts: Release, *, marks: bo
         return pieces
     from pipeline.stages.layered.asking import overridden_unit
 
-    return overridden_unit(db, family, member, pieces)
+    if not defines(db, "unit"):
+        return overridden_unit(db, family, member, pieces, lambda own: own)
+    from pipeline.stages.layered.hooks import changed
+
+    return overridden_unit(db, family, member, pieces, lambda own: changed(db, family, member.function, own))
 
 
 def upstream_pieces(db: Database, family: str, name: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.model.aten import USUAL, AtenRequest
-from pipeline.model.layers import SpecSource
+from pipeline.model.layers import HookFile, SpecSource
 from pipeline.model.native import NativeFunction
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.problem import Role
@@ -152,6 +152,19 @@ def families_described(db: Database) -> list[str]:
     """The output families that a description requests, or else configures; none for a plain set."""
     layers = described(db)
     return [] if layers is None else list(layers.description.families or layers.description.family)
+
+
+@query
+def hooks(db: Database) -> HookFile | None:
+    """The hooks of the description; None if it has none."""
+    layers = described(db)
+    return None if layers is None else layers.hooks
+
+
+def defines(db: Database, hook: str) -> bool:
+    """Whether the description has a hook."""
+    own = hooks(db)
+    return own is not None and hook in own.lines
 
 
 @query

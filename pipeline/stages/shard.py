@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from pipeline.families.family import BackendFamily
 from pipeline.families.file import ANY, QUOTES, Ended, File, Made, ended, joined
+from pipeline.families.hook_files.files import HOOK_FILES
 from pipeline.families.line_directives import directed, numbered, unmarked
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
@@ -96,6 +97,10 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         from pipeline.stages.graph_files import whole
 
         return [whole(db, name)]
+    if FAMILIES[file.family] is HOOK_FILES:
+        from pipeline.stages.layered import hooks  # only needed with them
+
+        return [hooks.texts.item(db, name) or ""]
     try:
         template = template_of(db, file)
     except SpecError as error:
@@ -126,8 +131,6 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         named = (file.piece(hole), *file.also.get(hole, ()))
         listed = (pieces_of(db, file.family, unit) for unit in units if hole in inlined)
         texts = [each for own in listed for piece in named for each in kind.items(own, piece)]
-        texts = list(dict.fromkeys(texts)) if hole in file.once else texts
-        texts = sorted(texts) if hole in file.by_text else texts
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):

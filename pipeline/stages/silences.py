@@ -26,12 +26,15 @@ _MARK = b"gradmill:"  # few files have it
 _COMMENT = regex(r"(?:^|(?<=[ \t]))#[ \t]*gradmill:[ \t]*ignore\b[ \t]*(?P<rule>[\w-]*)[ \t]*(?P<reason>.*)")
 
 
+BACKEND: Role = "external_backend"
+
+
 class Silence(Struct, frozen=True, array_like=True):
     """A comment that silences a rule for an entry. Lines and columns count from 1."""
 
     role: Role
     key: str  # of the file
-    entry: str  # "" if it is on no entry; in a description, the line that it is on
+    entry: str  # "" if it is on no entry; in a description, or a backend's file, the line that it is on
     rule: str  # "" if it is missing
     reason: str
     line: int
@@ -83,6 +86,25 @@ def in_description(db: Database) -> list[Silence]:
     return silences
 
 
+@query
+def in_backend(db: Database) -> list[Silence]:
+    """The silences in the file of a backend's operators, as in a description."""
+    data = db.input(spec_label(BACKEND)) or b""
+    if _MARK not in data:
+        return []
+    lines = decode_text(data).split("\n")
+    silences = []
+    for number, line in enumerate(lines, 1):
+        match, on = _COMMENT.search(line), number
+        while on < len(lines) and lines[on - 1].lstrip()[:1] in ("#", ""):
+            on += 1
+        if match is not None:
+            silences.append(
+                Silence(BACKEND, BACKEND, str(on), match["rule"], match["reason"].strip(), number, match.start() + 1)
+            )
+    return silences
+
+
 def is_silent(db: Database) -> bool:
     """Whether no warning is silenced, as in nearly every set."""
     layers = described(db)
@@ -90,8 +112,10 @@ def is_silent(db: Database) -> bool:
 
 
 def all_silences(db: Database) -> Iterator[Silence]:
-    """The silences of all spec files and of the description, file by file, in the order of their lines."""
+    """The silences of all spec files, of a backend's and of the description, file by file, in the order of their
+    lines."""
     yield from (silence for role in ROLES for key in source_keys(db, role) for silence in in_file(db, key))
+    yield from in_backend(db)
     yield from in_description(db)
 
 

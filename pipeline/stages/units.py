@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from pipeline.families.family import BackendFamily, Family
 from pipeline.families.graphs.files import GRAPHS
+from pipeline.families.hook_files.files import HOOK_FILES
 from pipeline.families.table import FAMILIES, distinctive
 from pipeline.model.keys import HEADS
 from pipeline.model.layers import entry_operator
@@ -32,6 +33,7 @@ from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
     asked,
     asked_families,
+    defines,
     described,
     families_described,
     is_described,
@@ -58,7 +60,7 @@ def families(db: Database) -> list[str]:
     """The requested families that the spec set has templates for, or else those by default; the family of graphs if
     `graphs=` names files. If there is none, the first one whose templates are missing: the stage `shard` says so."""
     by_default = [name for name, family in FAMILIES.items() if family.by_default]
-    wanted = asked_families(db) or families_described(db) or by_default
+    wanted = asked_families(db) or [*(families_described(db) or by_default), HOOK_FILES.name]
     of_set = [family for name, family in FAMILIES.items() if name in wanted and family.unit != "graph"]
     found = [family.name for family in of_set if not lacking(db, family.name)]
     if asked(db).files:
@@ -73,9 +75,9 @@ def lacking(db: Database, family: str) -> str:
         return FILE_NAMES[kind.needs_file]
     layers = described(db)
     rules = None if layers is None else layers.description.family.get(family)
+    if kind is HOOK_FILES and not defines(db, "files"):
+        return "files, in the hooks of a description,"
     known = (*kind.templates, *(rules.file if rules is not None else ()))
-    if kind.subject == "described" and (rules is None or not rules.file):
-        return "files that a description names"
     has_templates = not kind.needs or any(name in facts.templates for name in distinctive(kind))
     has_templates = has_templates or any(name in known for name in own_templates(db, family))
     return "" if has_templates else f"the template {kind.needs}"
@@ -92,11 +94,16 @@ def units(db: Database, family: str) -> list[Unit]:
     of = rules_of(db, family).functions
     participants = {name for name, _ in all_participants(db)}
     kind = FAMILIES[family].unit
-    return [
+    selected = [
         unit
         for unit in listed
         if (kind in ("Node", "binding") or unit.function in participants) and about_unit(db, unit).matches(of)
     ]
+    if not defines(db, "select"):
+        return selected
+    from pipeline.stages.layered.hooks import is_selected
+
+    return [unit for unit in selected if not unit.function or is_selected(db, family, unit.function)]
 
 
 class UnitTitles(Struct, frozen=True, array_like=True):

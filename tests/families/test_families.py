@@ -108,7 +108,7 @@ def with_a_new_family(own_code: Project) -> Project:
     (families / "made_up" / "__init__.py").touch()
     (families / "made_up" / "files.py").write_text(_MADE_UP)
     table = families / "table.py"
-    table.write_text(table.read_text().replace("own_files graphs", "own_files made_up graphs"))
+    table.write_text(table.read_text().replace("hook_files graphs", "hook_files made_up graphs"))
     own_code.path("templates/MadeUp.h").write_text("// ${generated_comment}\n${names}\n")
     return own_code
 
@@ -193,11 +193,11 @@ def test_a_family_that_is_not_by_default_is_generated_only_when_named(with_a_new
 def test_a_description_changes_what_a_new_family_prints(with_a_new_family: Project, tmp_path: Path) -> None:
     project, description = with_a_new_family, tmp_path / "own" / "specset.toml"
     description.parent.mkdir()
-    described = 'name = "own"\nfamilies = ["made_up"]\n[base]\nspecs = "../set"\n[[family.made_up.wrap]]\n'
-    description.write_text(f'{described}pieces = "name"\ntext = "${{text}}!"\nof = ["mv"]\n')
+    described = 'name = "own"\nfamilies = ["made_up"]\n[base]\nspecs = "../set"\n[[family.made_up.replace]]\n'
+    description.write_text(f'{described}from = "mv"\nto = "mv!"\nof = ["mv"]\n')
     run = project.run(specs=description.parent).clean()
     assert "// mv!" in project.files()["made/MadeUp.h"].decode().splitlines()
-    description.write_text(f'{described}pieces = "names"\ntext = "${{text}}!"\n')
+    description.write_text(described.replace("[[family.made_up.replace]]\n", "[family.made_up]\nslots.x = 'names'\n"))
     run = project.run(specs=description.parent)
     assert "'made_up' has no piece 'names'\n  hint: did you mean 'name'?" in re.sub(r"\n +\d* *[|^].*", "", run.stderr)
 

@@ -251,9 +251,8 @@ shards = 1
 everything = false
 
 [family.trace_type]
-library = "other"
 everything = false
-"""  # blocks of registrations of a namespace, of another library and key; more shards than functions
+"""  # blocks of registrations of a namespace, of another key; more shards than functions
 _OWN = """
 - func: plugin::twice(Tensor self) -> Tensor
   dispatch:

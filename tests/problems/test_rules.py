@@ -21,8 +21,8 @@ from problems.test_bad_specs import NAMES, read
 BASE = ROOT / "tests" / "bad" / "base"
 ENTRIES = ("derivatives.yaml", "native_functions.yaml", "tags.yaml")
 VARIABLES = {"not-generated": {"families": "return_types"}, "unknown-operator": {"operators": "operators.yaml"}}
-# In tests/families/test_lazy_backend.py and tests/specs/test_checkout.py, which need a checkout; in tests/graphs.
-ELSEWHERE = {"ignored-operator", "listed-twice", "changed-generator", "lost-backward"}
+# In tests/families/test_lazy_backend.py, tests/specs/test_checkout.py, tests/stubs and tests/graphs.
+ELSEWHERE = {"ignored-operator", "listed-twice", "lost-gradient", "changed-generator", "lost-backward"}
 OF_VERIFY = {rule.name for rule in VERIFICATION}  # in tests/verify/test_rules.py: only `verify` reports them
 ADDED = {"no-function": ["- func: halve(Tensor self) -> Tensor\n  variants: method\n  dispatch:\n    CPU: halve"]}
 LAYERED = {"specset.toml": "specset.toml"} | {"functions.yaml": "plugin/config/functions.yaml"}
@@ -94,7 +94,8 @@ def test_the_bad_example_reports_the_rule_and_the_good_one_does_not(
 
 
 def test_rules_that_are_tried_elsewhere_are_rules() -> None:
-    names = ("families/test_lazy_backend.py", "front/test_generate_code.py", "graphs/test_exported_modes.py")
+    names = ("families/test_lazy_backend.py", "stubs/test_lost_gradient.py")
+    names += ("front/test_generate_code.py", "graphs/test_exported_modes.py")
     files = (ROOT / "tests" / name for name in names)
     others = "".join(path.read_text() for path in files)
     assert [name for name in ELSEWHERE if name not in RULES or name not in others] == []

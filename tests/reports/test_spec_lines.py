@@ -170,8 +170,8 @@ def test_a_function_that_gets_a_kernel_is_led_to_by_the_description(vendor: Vend
 
 
 def test_a_line_of_the_description_without_a_key_is_refused(vendor: Vendor) -> None:
-    run = vendor.run("explain", "specset.toml:3")
-    assert run.status == 3 and "line 3 of specset.toml has no key" in run.stderr
+    run = vendor.run("explain", "specset.toml:4")
+    assert run.status == 3 and "line 4 of specset.toml has no key" in run.stderr
 
 
 def test_a_line_of_a_layer_or_of_a_diff_is_that_of_its_entry(vendor: Vendor) -> None:

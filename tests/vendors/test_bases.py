@@ -65,23 +65,23 @@ def test_the_set_has_all_of_the_base_and_its_own(built: Mine) -> None:
 
 def test_an_edit_of_the_base_runs_what_follows_from_it(built: Mine) -> None:
     assert built.run(specs="mine").ran == []
-    built.replace("specset.toml", "if (plain()) {", "if (simple()) {")
+    built.replace("hooks.py", "if (plain())", "if (simple())")
     run = built.run(specs="mine")
     assert run.shards == ["VariableType_0.cpp", "VariableTypeEverything.cpp"]
     assert "if (simple())" in built.files()["VariableType_0.cpp"]
-    built.replace("specset.toml", "if (simple()) {", "if (plain()) {")
+    built.replace("hooks.py", "if (simple())", "if (plain())")
     built.build(specs="mine")
 
 
 def test_what_is_inherited_and_what_replaces(mine: Mine) -> None:
     mine.add('[functions]\nexclude = "exp"\norder = "name"\n[family.nodes]\nshards = 3\n')
-    mine.add('[family.variable_type]\nnot_unpacked = ["twice"]\n')
+    mine.add('[family.variable_type]\nleave_out = ["own_kernel"]\n')
     files = mine.build(specs="mine")
     kernels = files["VariableType_0.cpp"]
     assert not kernel(kernels, "exp") and not kernel(kernels, "noise"), "both lists of `exclude` apply"
     as_it_is = "auto& self_ = self;"
-    assert all(as_it_is in kernel(kernels, name) for name in ("mm", "twice")), "both lists of `not_unpacked` apply"
-    assert as_it_is not in kernel(kernels, "swish")
+    assert as_it_is in kernel(kernels, "mm") and as_it_is not in kernel(kernels, "swish"), "the hooks apply"
+    assert "run_jit_decomposition" not in kernels, "the list of the base applies, too"
     assert "python_functions_2.cpp" in files, "one value replaces the other"
 
 
@@ -120,10 +120,17 @@ def test_functions_and_definitions_of_the_base_are_left_out(mine: Mine) -> None:
 
 
 def test_explain_names_the_file_that_has_the_key(built: Mine) -> None:
-    explained = built.run("explain", "set/specset.toml:12", specs="mine").stdout
+    explained = built.run("explain", "set/specset.toml:13", specs="mine").stdout
     assert "the key layer[0].native" in explained and "SwishBackward0" in explained
     explained = built.run("explain", "mine/specset.toml:6", specs="mine").stdout
     assert "the key layer[0].native" in explained and "TwiceBackward0" in explained
+
+
+def test_hooks_of_a_set_replace_those_of_its_base(mine: Mine) -> None:
+    (mine.mine("own.py")).write_text("def select(function, family):\n    return function.operator != 'scaled'\n")
+    mine.mine("specset.toml").write_text(f'hooks = "own.py"\n{MINE}')
+    kernels = mine.build(specs="mine")["VariableType_0.cpp"]
+    assert "if (plain())" not in kernels and not kernel(kernels, "scaled") and kernel(kernels, "swish")
 
 
 def test_errors_name_the_file_that_has_the_key(mine: Mine) -> None:
@@ -131,7 +138,7 @@ def test_errors_name_the_file_that_has_the_key(mine: Mine) -> None:
     mine.replace("specset.toml", '"boxed_fallback"]', '"boxed_fallbacks"]')
     errors = mine.run(specs="mine").stderr
     assert "mine/specset.toml:9:15: error: family: variable_type: leave_out: no kernel has a part 'own_" in errors
-    assert "set/specset.toml:56:57: error: family: variable_type: leave_out: no kernel has a part 'boxed_" in errors
+    assert "set/specset.toml:57:57: error: family: variable_type: leave_out: no kernel has a part 'boxed_" in errors
 
 
 @pytest.mark.parametrize(
@@ -151,10 +158,10 @@ def test_a_missing_base_and_a_circle_are_refused(base: str, messages: list[str],
 
 def test_a_circle_through_the_base_and_an_error_in_it_name_the_base(mine: Mine) -> None:
     mine.replace("specset.toml", 'specs = "../base"', 'specs = "../mine"')
-    run = mine.run(specs="mine").failed("set/specset.toml:5:1: base.specs: '../mine' has this description as its base")
+    run = mine.run(specs="mine").failed("set/specset.toml:6:1: base.specs: '../mine' has this description as its base")
     mine.replace("specset.toml", 'specs = "../mine"', 'spec = "../base"')
     run = mine.run(specs="mine")
-    assert "set/specset.toml:5:1: base.spec: there is no key 'spec'\n  hint: did you mean 'specs'?" in run.stderr
+    assert "set/specset.toml:6:1: base.spec: there is no key 'spec'\n  hint: did you mean 'specs'?" in run.stderr
 
 
 def test_a_layer_may_not_have_the_name_of_one_of_the_base(mine: Mine) -> None:
@@ -211,6 +218,7 @@ def test_paths_of_a_base_are_relative_to_it() -> None:
     value = {
         "base": {"derivatives": "alone"},
         "layer": [{"name": "n", "native": "a.yaml", "tags": ["t"], "derivatives": {"file": "d", "list": "l"}}],
+        "hooks": "hooks.py",
         "family": {
             "nodes": {"templates": "t", "comment": "c", "slots": {"file": "p"}, "file": {"x": {"template": "y"}}}
         },
@@ -218,6 +226,7 @@ def test_paths_of_a_base_are_relative_to_it() -> None:
     assert rebased(value, lambda path: f"../{path}") == {
         "base": {"derivatives": "alone"},
         "layer": [{"name": "n", "native": "../a.yaml", "tags": ["../t"], "derivatives": {"file": "../d", "list": "l"}}],
+        "hooks": "../hooks.py",
         "family": {
             "nodes": {"templates": "../t", "comment": "c", "slots": {"file": "p"}, "file": {"x": {"template": "../y"}}}
         },

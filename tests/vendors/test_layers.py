@@ -48,14 +48,12 @@ def test_kernels_are_in_the_order_of_the_files_and_generated_ones_last(kernels: 
 def test_kernels_of_exactly_the_functions_that_definitions_name_in_their_order(vendor: Vendor) -> None:
     vendor.replace("specset.toml", 'take = "defined"', 'take = "named"')
     vendor.replace("specset.toml", 'order = "file"', 'order = "derivatives"')
-    vendor.replace("specset.toml", '{ piece = "declaration", of = "own" }', '{ piece = "declaration", of = "named" }')
     path = vendor.path("plugin/config/derivatives.yaml")
     head, exp, mm, rest = path.read_text().split("- name: ", 3)
     path.write_text("- name: ".join([head, mm, exp, rest]))
     files = vendor.build()
     names = ["mm", "exp", "swish", "plugin_add_Tensor", "scaled", "clipped"]
     assert re.findall(r"(\w+)\(c10::DispatchKeySet ks", files["VariableType_0.cpp"]) == names
-    assert re.findall(r"(\w+)\(c10::DispatchKeySet ks", files["VariableType.h"]) == names
 
 
 def test_two_layers_read_one_file(vendor: Vendor) -> None:
@@ -158,16 +156,15 @@ def test_a_rewrite_may_rename_an_operator(vendor: Vendor) -> None:
         'from = "Tensor mat2", to = "Tensor other"',
         'from = "mm(Tensor self, Tensor mat2)", to = "product(Tensor self, Tensor other)"',
     )
-    vendor.replace("specset.toml", 'not_unpacked = ["mm"]', 'not_unpacked = ["product"]')
-    vendor.replace("specset.toml", 'of = ["mm"]', 'of = ["product"]')
     vendor.replace("plugin/config/derivatives.yaml", "- name: mm(", "- name: product(")
     assert "ProductBackward0" in vendor.build()["Functions.h"]
 
 
 def test_a_layer_is_there_for_some_releases(vendor: Vendor) -> None:
     vendor.replace("specset.toml", 'name = "plugin"\n', 'name = "plugin"\nsince = "2.14"\n')
-    vendor.replace("specset.toml", 'functions = ["swish", "plugin::add.Tensor"]\n', 'functions = ["swish"]\n')
-    vendor.replace("specset.toml", 'of = "plugin::"', 'of = "own foreach"')
+    vendor.replace("specset.toml", ', "plugin::add.Tensor"]', "]", 2)
+    vendor.replace("specset.toml", 'registrations_plugin = { piece = "registration", of = "layer:plugin" }\n', "")
+    vendor.replace("templates/VariableType.cpp", "${registrations_plugin}", "")
     vendor.replace("specset.toml", 'derivatives = "alone"', "")
     vendor.replace("specset.toml", 'rewrite = [{ func = "mm", from = "Tensor mat2", to = "Tensor other" }]\n', "")
     vendor.replace("specset.toml", 'take = "defined"', 'take = "all"')
@@ -282,7 +279,6 @@ def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(v
         '[base]\nspecs = "core"\n[[layer]]\nname = "plugin"\nnative = "own.yaml"\n[functions]\ntake = "own"\n'
         '[family.variable_type]\nkeys = { Default = "AutogradPrivateUse1" }\nshards = 1\neverything = false\n'
         "[family.inplace_or_view]\nshards = 1\neverything = false\n"
-        '[family.trace_type]\nlibrary = "other"\nshards = 1\neverything = false\n'
     )
     build = vendor.build()
     text = build["VariableType_0.cpp"]
@@ -291,13 +287,6 @@ def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(v
     text = build["ADInplaceOrViewType_0.cpp"]
     assert registered(block(text, "plugin, ADInplaceOrView")) == ["swish_"]
     assert not registered(block(text, "aten, ADInplaceOrView"))
-    assert registered(block(build["TraceType_0.cpp"], "other, Tracer")) == ["swish_"]
-
-
-def test_text_of_templates_is_replaced(vendor: Vendor) -> None:
-    edit = 'from = "namespace accel"\nto = "namespace a"\n'
-    vendor.append("specset.toml", f"[[family.variable_type.in_templates]]\n{edit}")
-    assert "namespace a::VariableType" in vendor.build()["VariableType_0.cpp"]
 
 
 def test_a_release_that_no_file_lists_is_reported(vendor: Vendor) -> None:
@@ -327,10 +316,10 @@ def test_views_of_one_name_in_two_namespaces_have_a_class_each(vendor: Vendor) -
 
 
 def test_bindings_have_templates_slots_and_functions_of_the_set(vendor: Vendor) -> None:
-    name = "python_torch_functions.cpp"
+    name, names = "python_torch_functions.cpp", '["count", "swish", "swish_", "head"]'
     vendor.append(
         "specset.toml",
-        f'\n[family.bindings]\ntemplates = "templates"\nfunctions = "own aten::"\nfiles = ["{name}"]\n'
+        f'\n[family.bindings]\ntemplates = "templates"\nfunctions = {names}\nfiles = ["{name}"]\n'
         f'[family.bindings.file."{name}"]\nname = "bindings${{shard}}.cpp"\nslots.rows = "row"\n',
     )
     vendor.path(f"templates/{name}").write_text(

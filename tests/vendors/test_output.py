@@ -43,16 +43,6 @@ def test_a_definition_goes_with_the_function_that_is_excluded(vendor: Vendor) ->
     assert "struct TORCH_API ExpBackward0 " in vendor.build()["Functions.h"], "the layer's function takes it over"
 
 
-def test_text_that_is_in_no_template_is_reported(vendor: Vendor) -> None:
-    edits = [("namespace accel", "namespace b"), ("namespace b", "namespace c"), ("namespace accel", "d")]
-    listed = "".join(f'    {{ from = "{old}", to = "{new}" }},\n' for old, new in edits)
-    vendor.replace("specset.toml", "[family.variable_type]\n", f"[family.variable_type]\nin_templates = [\n{listed}]\n")
-    run = vendor.run().ok()
-    assert run.stderr.count("warning: family: variable_type: in_templates: 2: from: no template has the text") == 1
-    assert run.stderr.count("warning:") == 1
-    assert "namespace c::VariableType" in vendor.files()["VariableType_0.cpp"]
-
-
 def test_graphs_are_made_also_where_the_description_names_other_families(vendor: Vendor) -> None:
     vendor.path("specset.toml").write_text('[base]\nspecs = "core"\n[family.nodes]\n')
     (vendor.folder / "model.py").write_text(

@@ -163,20 +163,6 @@ def test_templates_may_have_either_hole_of_nodes(example: Example) -> None:
     complete(split)
 
 
-@pytest.mark.parametrize(("family", "line"), [("variable_type", "(c10::DispatchKeySet ks"), ("nodes", "::apply(")])
-def test_a_file_of_the_sets_own_has_shards_as_the_family_has(family: str, line: str, example: Example) -> None:
-    example.path("templates/own.cc").write_text("// ${generated_comment}\n${found}\n")
-    example.replace("specset.toml", "families = [", f'families = ["{family}"]  # [')
-    kept = example.path("specset.toml").read_text().partition("[family.nodes]")[0]
-    file = 'template = "templates/own.cc"\nsharded = true\nname = "own${shard}.cc"\nslots.found = "definition"\n'
-    example.path("specset.toml").write_text(f'{kept}[family.{family}.file."own.cc"]\n{file}')
-    upstream, split = example.build(), example.build(**SPLIT)
-    whole = upstream["ownEverything.cc"].count(line)
-    for files in (upstream, split):
-        shards = [text for name, text in files.items() if re.fullmatch(r"own_\d+\.cc", name)]
-        assert len(shards) >= 5 and sum(text.count(line) for text in shards) == whole > 0
-
-
 @pytest.mark.parametrize("tree", [{}, {"tree": "checkout"}], ids=["folder", "tree"])
 def test_files_of_another_layout_do_not_stay_whatever_they_are_called(example: Example, tree: dict[str, str]) -> None:
     example.replace(

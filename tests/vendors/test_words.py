@@ -13,7 +13,7 @@ NAMES = ("swish", "swish_", "plugin_add_Tensor", "scaled", "mm", "exp", "transpo
 SELECTIONS = {
     "tag:inplace_view": {"transpose_"},
     "layer:plugin": {"plugin_add_Tensor", "scaled"},
-    "layer:accel inplace": {"swish_"},
+    "layer:accel key:version=newest": {"swish", "swish_"},
     "key:exposed": {"swish"},
     "key:exposed=True": {"swish"},
     "key:slow": {"scaled", "plugin_add_Tensor"},
@@ -24,9 +24,8 @@ FILE = """
 [family.variable_type.file."own_{0}.cc"]
 template = "templates/wrappers.cc"
 raw = true
-functions = "{1}"
-slots.definitions = "definition"
-slots.registrations = "registration"
+slots.definitions = {{ piece = "definition", of = "{1}" }}
+slots.registrations = {{ piece = "registration", of = "{1}" }}
 """
 
 
@@ -49,7 +48,6 @@ def test_functions_are_selected_by_a_tag_a_layer_or_a_key(words: str, vendor: Ve
 def test_functions_take_part_by_a_key_and_no_longer_when_it_is_false(tmp_path: Path) -> None:
     vendor = Vendor(tmp_path)
     vendor.replace("specset.toml", 'take = "defined"', 'take = ["key:exposed", "tag:core"]')
-    vendor.replace("specset.toml", 'functions = ["swish", "plugin::add.Tensor"]\n', "")
     kernels = vendor.build()["VariableType_0.cpp"]
     assert "swish" in registered(kernels) and "scaled" not in registered(kernels)
     vendor.replace("accel/functions.yaml", "    exposed: True\n", "    exposed: False\n")

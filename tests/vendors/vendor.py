@@ -23,10 +23,10 @@ class Vendor:
     def path(self, name: str) -> Path:
         return self.folder / "set" / name
 
-    def replace(self, name: str, old: str, new: str) -> None:
-        """Replaces the one place in a file of the set where `old` stands."""
+    def replace(self, name: str, old: str, new: str, count: int = 1) -> None:
+        """Replaces the one place in a file of the set where `old` stands; or as many as `count` says."""
         text = self.path(name).read_text()
-        assert text.count(old) == 1, f"{name} has {text.count(old)} of: {old}"
+        assert text.count(old) == count, f"{name} has {text.count(old)} of: {old}"
         self.path(name).write_text(text.replace(old, new))
 
     def append(self, name: str, text: str) -> None:

@@ -67,8 +67,6 @@ def _body(kernel: Kernel, release: Release) -> list[str]:
 def unpack(argument: Unpacked) -> str:
     """The line that unpacks an argument."""
     reference = "" if argument.is_list else "&"
-    if argument.as_it_is:
-        return f"auto{reference} {argument.name}_ = {argument.name};"
     return f'auto{reference} {argument.name}_ = unpack({argument.name}, "{argument.name}", {argument.position});'
 
 

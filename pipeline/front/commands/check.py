@@ -74,7 +74,7 @@ def _check(request: Request, variables: Mapping[str, str] | None) -> int:
 def _report(config: Config, request: Request, *, keeps: bool) -> int:
     session = Session.open(config)
     try:
-        problems = session.problems()
+        problems = session.problems(purity=True)
         clean = "" if request.options.get("quiet") else _clean(config)
         print_report(problems.report or clean, config.format, sys.stdout)
         if keeps:

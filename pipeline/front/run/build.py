@@ -217,14 +217,15 @@ class Build:
 
     # ---- problems
 
-    def problems(self) -> Problems:
-        """Brings all stages up to date; returns all errors and warnings, once in each revision. CodeChanged as in
-        `OwnCode.check`."""
-        if self._problems is None:
-            for query, *args in self.stages.roots():
+    def problems(self, *, purity: bool = False) -> Problems:
+        """Brings all stages up to date; returns all errors and warnings, once in each revision. `purity`: also of hooks
+        that return other values when they are called again. CodeChanged as in `OwnCode.check`."""
+        roots = [*self.stages.roots(), *(self.stages.of_hooks() if purity else ())]
+        if purity or self._problems is None:
+            for query, *args in roots:
                 self.db.digest(query, *args)
             self.inputs.code.check()
-            self._problems = self.problems_of(self.stages.roots())
+            self._problems = self.problems_of(roots)
         return self._problems
 
     def problems_of(self, roots: Iterable[Root]) -> Problems:

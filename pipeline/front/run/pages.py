@@ -118,7 +118,7 @@ class PageSession(Session):
         """Whether this session has written all pages."""
         return self._is_written
 
-    def problems(self) -> Problems:
+    def problems(self, *, purity: bool = False) -> Problems:
         """All errors and warnings of what the pages show."""
         return self.problems_of([self.stages.root("match"), self.page_root()])
 

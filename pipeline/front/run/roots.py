@@ -40,7 +40,7 @@ _MODULES = (
     *_in("stages", "selection kernels units emit arrangement operator_files shard manifest"),
     *_in("stages.layered", "files taking"),
 )
-_LAYERED = _in("stages.layered", "texts keys choosing marks words asking described_texts unmatched checks")
+_LAYERED = _in("stages.layered", "texts keys choosing marks words asking hooks hook_checks unmatched checks")
 _LATER = (
     *_in("stages", "python_names structseqs views operators variants registrations groups schema_registrations"),
     *_in("stages", "name_lists shims native_aot"),
@@ -62,6 +62,7 @@ class Stages:
         self.analysis = {**ANALYSIS, **_GRAPHS} if graphs else ANALYSIS  # the stages before any unit is printed
         self._arrangement = config.arrangement
         layered = _LAYERED if config.specs.described is not None else ()
+        self._has_hooks = config.specs.described is not None and config.specs.described.hooks is not None
         backends = _FOR_BACKENDS if {BACKEND, EXTERNAL}.intersection(config.specs.files) else ()
         self._compares_shims = any(role_of(key) == SHIM_HEADER for key in config.specs.files)
         shims = (_SHIM_CHANGES,) if self._compares_shims else ()
@@ -88,6 +89,10 @@ class Stages:
         """The roots of all stages that report problems. Files and the manifest report none."""
         roots = [self.root(stage) for stage in (*self.analysis, "shard")]
         return [*roots, (import_module(_SHIM_CHANGES).compared,)] if self._compares_shims else roots
+
+    def of_hooks(self) -> list[Root]:
+        """The root that calls all hooks twice, if a description has some."""
+        return [(import_module("pipeline.stages.layered.hook_checks").pure,)] if self._has_hooks else []
 
     def before_units(self) -> list[Root]:
         """The roots of the stages that must have no errors before any unit is printed."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
+from pipeline.families.family import BackendFamily
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import entry_operator, listed
 from pipeline.problems.catalog.sets import SILENCES
 from pipeline.problems.catalog.table import RULES
 from pipeline.problems.catalog.verification import VERIFICATION
-from pipeline.problems.problem import Problem, nearest
+from pipeline.problems.problem import Problem, Role, nearest
 from pipeline.query.database import Database
 from pipeline.specs.layers.description import Ignore
 from pipeline.specs.layers.toml_place import place_in
@@ -20,7 +21,7 @@ from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import is_layered
 from pipeline.stages.selection import is_selective
 from pipeline.stages.set import asked_families, described, place_of_key, spec_label
-from pipeline.stages.silences import Silence, all_silences
+from pipeline.stages.silences import BACKEND, Silence, all_silences
 from pipeline.stages.units import families
 
 MALFORMED, UNUSED = SILENCES[0].name, SILENCES[1].name
@@ -39,14 +40,16 @@ def silenced(db: Database, problems: list[Problem], *, entries: bool, everything
     used: set[object] = set()
     left = []
     for problem in problems:
-        entry = _line_of(db, problem) if problem.role == "set" and valid else problem.entry
+        entry = _line_of(db, problem) if problem.role in ("set", BACKEND) and valid else problem.entry
         by = [*(each for each in valid if _silences(each, problem, entry)), *_ignored_by(ignores, problem)]
         used.update(by)
         if not by:
             left.append(problem)
     if all(problem.warning for problem in problems):  # else some queries did not run
+        backends = everything and not is_selective(db) and BACKEND in _backends(db)
         everything = everything and not (asked_families(db) or is_selective(db))  # what is left out may have a warning
-        faults += _unused_comments(db, valid, used, everything=everything) if entries else []
+        complete = {"set": everything, BACKEND: backends}
+        faults += _unused_comments(db, valid, used, complete) if entries else []
         faults += _unused_ignores(db, ignores, used) if everything else []
     return [*left, *faults]
 
@@ -58,7 +61,9 @@ def silenced_findings(db: Database, findings: list[Problem]) -> list[Problem]:
 
 
 def _line_of(db: Database, problem: Problem) -> str:
-    """The line of a problem of the description; "" for another file."""
+    """The line of a problem of the description, or of a backend's file; "" for another file."""
+    if problem.role == BACKEND:
+        return str(problem.line)
     data = b"" if problem.file else db.input(spec_label(DESCRIPTION)) or b""
     return str(place_in(decode_text(data), problem.field, problem.needle)[0]) if data else ""
 
@@ -70,7 +75,7 @@ def _silences(silence: Silence, problem: Problem, entry: str) -> bool:
 
 def _ignored_by(ignores: dict[int, Ignore], problem: Problem) -> list[int]:
     """The places of the description's silences that a warning falls under."""
-    name = entry_operator(problem.entry)
+    name = entry_operator(problem.entry) or problem.op
     return [
         place
         for place, ignore in ignores.items()
@@ -97,15 +102,23 @@ def _about(silence: Silence, problem: str, hint: str, rule: str) -> Problem:
     return replace(about, fix=None, line=silence.line, column=silence.column)
 
 
+def _backends(db: Database) -> set[Role]:
+    """The roles of the backends' files that requested families are made of."""
+    kinds = (FAMILIES[family] for family in families(db))
+    return {kind.role for kind in kinds if isinstance(kind, BackendFamily)}
+
+
 def _unused_comments(
-    db: Database, silences: Iterable[Silence], used: set[object], *, everything: bool
+    db: Database, silences: Iterable[Silence], used: set[object], complete: Mapping[Role, bool]
 ) -> Iterator[Problem]:
+    """Warnings about comments that silence nothing. `complete`: whether all warnings of a role without entries are
+    known."""
     reads = {"deprecated"} if any("deprecated" in FAMILIES[family].reads for family in families(db)) else set()
     for silence in silences:
         known = silence.rule not in _VERIFICATION and (silence.role != "deprecated" or silence.role in reads)
-        known = known and (silence.role != "set" or everything)
+        known = known and complete.get(silence.role, True)
         if silence.entry and known and silence not in used:
-            of = "line" if silence.role == "set" else "entry"
+            of = "line" if silence.role in complete else "entry"
             what = f"this silences nothing: the {of} has no warning [{silence.rule}]"
             yield _about(silence, what, "remove it", UNUSED)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pipeline.families.hook_files.files import HOOK_FILES
 from pipeline.families.places import ALL, SUBSETS, find_places, prints_any
 from pipeline.families.table import FAMILIES, TEMPLATES, distinctive
 from pipeline.front.settings.graph_files import (
@@ -316,7 +317,8 @@ def _generated(
         hint = "leave it out of families=, too, or leave out autograd=0"
         raise SpecError(f"families={value}: autograd=0 leaves out '{named[0]}'", hint)
     by_default = [name for name, family in FAMILIES.items() if family.by_default]
-    left = tuple(name for name in families or _of_description(specs) or by_default if name not in registering)
+    wanted = families or [*(_of_description(specs) or by_default), HOOK_FILES.name]
+    left = tuple(name for name in wanted if name not in registering)
     if not left:
         raise SpecError("autograd=0: no other family is generated", "name some with families=")
     return left
@@ -375,9 +377,9 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
             raise SpecError(f"families={value}: '{name}' is only generated with {form}", f"also write {form}")
         if FAMILIES[name].unit == "graph" and not graphs:
             raise SpecError(f"families={value}: there are no graphs", "also write graphs=PATH")
-        if FAMILIES[name].subject == "described" and not names_files(specs, name):
-            problem = f"families={value}: no description names a file of '{name}'"
-            raise SpecError(problem, f'write [family.{name}.file."NAME"] in a specset.toml')
+        if FAMILIES[name] is HOOK_FILES and not _has_hook_files(specs):
+            problem = f"families={value}: no description has hooks with `files`"
+            raise SpecError(problem, 'write hooks = "hooks.py" in a specset.toml')
         if template := missing_template(specs, name):
             raise SpecError(
                 f"families={value}: '{name}' is made from the template {template}, which the spec set does not have",
@@ -392,10 +394,10 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
     return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
 
 
-def names_files(specs: SpecSet, family: str) -> bool:
-    """Whether a set has a description that names files of a family."""
-    rules = specs.described.description.family.get(family) if specs.described is not None else None
-    return rules is not None and bool(rules.file)
+def _has_hook_files(specs: SpecSet) -> bool:
+    """Whether a set has a description with hooks that write files."""
+    hooks = specs.described.hooks if specs.described is not None else None
+    return hooks is not None and "files" in hooks.lines
 
 
 def missing_template(specs: SpecSet, family: str) -> str:

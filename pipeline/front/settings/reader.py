@@ -28,7 +28,11 @@ _WIDE = 60  # columns of a value with which the others are not aligned
 _TABLE = ("tool", "gradmill")
 # Each spelling of that table: most pyproject.toml have none, and need not be parsed.
 _HAS_TABLE = re.compile(rb"tool[\s\"']*\.[\s\"']*gradmill|\[[\s\"']*tool[\s\"']*\]|^\s*[\"']?tool[\"']?\s*=", re.M)
-_IN_FILES = {"settings": "it is for the command line", "fix": "only the command line applies fixes"}
+_IN_FILES = {
+    "settings": "it is for the command line",
+    "fix": "only the command line applies fixes",
+    "hooks": "only the command line of an editor lets it run the code of a set",
+}
 
 
 class Settings(dict[str, str]):

@@ -222,6 +222,11 @@ VARIABLES = {
     "against_release": Variable(
         "the release to read that set as", words=_releases, exported=False, not_in_actions=_NO_COMPARISON
     ),
+    "hooks": _flag(
+        "for lsp: hooks=1 runs the hooks of a description, which are code; all other commands do",
+        exported=False,
+        not_in_actions="an action runs hooks",
+    ),
     "format": Variable("the format of reports: text, json, github, sarif", "text", words=_formats, closed=True),
     "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
     "verify": _flag(

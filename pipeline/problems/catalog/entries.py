@@ -254,5 +254,13 @@ FILES = (
         "  - topk",
         _BACKEND,
     ),
+    Rule(
+        "lost-gradient",
+        "A backend lists a CompositeImplicit operator in supported. PyTorch differentiates such an operator by"
+        " those that it calls, and a kernel for the backend's key replaces these calls: the gradient is None there.",
+        "supported:\n  - layer_norm",
+        "autograd:\n  - layer_norm",
+        _BACKEND,
+    ),
 )  # fmt: skip
 ENTRIES = (*DERIVATIVES, *FUNCTIONS, *FILES)

@@ -15,7 +15,7 @@ HIDDEN = ("hidden_outputs", "hidden_kernels")  # tables about hidden outputs
 # Facts that no description changes: lists that its other keys make, what libtorch exports, and what ATen's files print.
 INTERNAL = frozenset(
     """
-    left_out not_unpacked exported_helpers dtype_classes vmap_other_returns not_functionalized keeping_out_dtype
+    left_out exported_helpers dtype_classes vmap_other_returns not_functionalized keeping_out_dtype
     autocast_full
     optional_backends header_keys omitted_keys static_keys function_macros struct_macros cpu_library_kernels
     guarded_keys class_guards unset_guards empty_headers kernel_shards shim_devices shims_with_optional_returns
@@ -34,9 +34,8 @@ def changes_of(description: Description, version: str) -> list[Change]:
                 members = facts.add.get(field, ())
                 changes.append(Change(version, field, _WHY, members, facts.remove.get(field, ())))
     for rules in description.family.values():
-        for field, words in (("left_out", rules.leave_out), ("not_unpacked", rules.not_unpacked)):
-            if words:
-                changes.append(Change(version, field, _WHY, words))
+        if rules.leave_out:
+            changes.append(Change(version, "left_out", _WHY, rules.leave_out))
         if rules.slots or rules.keys or any(file.slots for file in rules.file.values()):
             changes.append(Change(version, "left_out", "kernels are registered for a backend", (OWN_KERNEL,)))
     return changes

@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.model.layers import SpecSource, listed, role_of
+from pipeline.io.files import read_file
+from pipeline.model.layers import HookFile, SpecSource, listed, role_of
 from pipeline.problems.names import closest
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.layers.description import (
@@ -24,6 +25,7 @@ from pipeline.specs.layers.description import (
     Origin,
     SpecFile,
 )
+from pipeline.specs.layers.hooks import path_of, read_hooks
 from pipeline.specs.layers.inheritance import Level, Merged, origin_of, rebased
 from pipeline.specs.layers.reading import Diagnostic, Written, description_error, read_description
 from pipeline.specs.layers.releases import ForRelease, bounded, minor_of
@@ -113,6 +115,17 @@ class _Resolver:
             name = os.path.basename(mark.file) if os.path.isabs(mark.file) else os.path.normpath(mark.file)
             lists, operator = listed(mark.lists), mark.operator
             self.sources.append(SpecSource(key, name, lists=lists, versions=mark.versions, at=at, operator=operator))
+
+    def add_hooks(self, path: str) -> HookFile | None:
+        """Adds the files of the hooks; None if there are none. SpecError for a file that is wrong."""
+        at = self._at(path).path
+        if not path or not os.path.isfile(at):
+            if path:
+                self._missing(("hooks",), path, "name a Python file")
+            return None
+        hooks = read_hooks(at, read_file)
+        self.files |= {key: Location(path_of(at, key)) for key in hooks.modules.values()}
+        return hooks
 
     def _missing(self, at: tuple[str, ...], path: str, hint: str) -> None:
         self.diagnostics.append(Diagnostic(at, f"there is no file '{path}'", self._near(path) or hint, path))
@@ -243,6 +256,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
         resolver.diagnostics.append(Diagnostic(("release",), problem, "leave it out, or name another base"))
     resolver.add_backends(description.backends)
     resolver.add_marks(description.marks)
+    hooks = resolver.add_hooks(description.hooks)
     resolver.check_templates(description)
     resolver.diagnostics += _doubled_layers(description)
     if resolver.diagnostics:
@@ -260,7 +274,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
         chain.base.template_comment,
         chain.base.version_file or path,
         tuple(resolver.looked_for),
-        Described(description, tuple(resolver.sources), by_family, origins, bounds),
+        Described(description, tuple(resolver.sources), by_family, origins, bounds, hooks),
         resolver.headers,
         chain.base.whole,
     )

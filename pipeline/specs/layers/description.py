@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from pipeline.model.layers import Rewrite, SpecSource, Versions, Words
+from pipeline.model.layers import HookFile, Rewrite, SpecSource, Versions, Words
 
 
 class Bounded(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -126,8 +126,6 @@ class Slot(Bounded, frozen=True, forbid_unknown_fields=True):
     before: Annotated[str, Meta(description="in a raw file, text before each unit's piece")] = ""
     after: Annotated[str, Meta(description="in a raw file, text after each unit's piece")] = ""
     between: Annotated[str, Meta(description="in a raw file, text between two pieces")] = "\n"
-    once: Annotated[bool, Meta(description="in a file that PyTorch does not have, each text once")] = False
-    sorted: Annotated[bool, Meta(description="the same, in the order of the texts")] = False
 
 
 class Replace(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -136,41 +134,6 @@ class Replace(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_":
     from_: Annotated[str, Meta(description="the text; ${name}, ${operator} and so on stand for the function's")]
     to: Annotated[str, Meta(description="the text to put in its place")]
     of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
-    pieces: Annotated[Words, Meta(description="these pieces only")] = ()
-
-
-class Edit(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
-    """A replacement of plain text in a template."""
-
-    from_: Annotated[str, Meta(description="the text")]
-    to: Annotated[str, Meta(description="the text to put in its place")]
-
-
-class Wrap(Bounded, frozen=True, forbid_unknown_fields=True):
-    """Text around a piece."""
-
-    text: Annotated[str, Meta(description="the new text, with ${text} for the piece")]
-    pieces: Annotated[Words, Meta(description="these pieces")] = ("registration",)
-    of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
-
-
-class Text(Bounded, frozen=True, forbid_unknown_fields=True):
-    """A text of a function in files of the set's own. Of several with one name, the first that selects it counts."""
-
-    text: Annotated[str, Meta(description="the text; ${name} stands for a value or another text")] = ""
-    of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
-    each: Annotated[str, Meta(description="the text is repeated for each item of these lists, as `out positional`")] = (
-        ""
-    )
-    where: Annotated[str, Meta(description="with `each`: words that must be true of the item")] = "all"
-    between: Annotated[str, Meta(description="with `each`: text between two items")] = "\n"
-    sorted: Annotated[bool, Meta(description="with `each`: whether the texts are sorted, each of them once")] = False
-    first: Annotated[bool, Meta(description="with `each`: whether only the first item counts")] = False
-    before: Annotated[str, Meta(description="text before it, if it is not empty")] = ""
-    after: Annotated[str, Meta(description="text after it, if it is not empty")] = ""
-    empty: Annotated[str, Meta(description="text in its place, if it is empty")] = ""
-    dense: Annotated[bool, Meta(description="whether empty lines are removed")] = False
-    quoted: Annotated[bool, Meta(description="whether it becomes a string of C++, in quotes")] = False
 
 
 class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
@@ -180,13 +143,7 @@ class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
     template: Annotated[str, Meta(description="path of its template, relative to the description")] = ""
     comment: Annotated[str, Meta(description="the value of ${generated_comment}")] = ""
     slots: Annotated[dict[str, str | Slot], Meta(description="the content of the template's holes")] = {}
-    functions: Annotated[Words, Meta(description="which functions are in it: words, or a list of names")] = "all"
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
-    sharded: Annotated[bool, Meta(description="whether there is one file for each shard")] = False
-    order: Annotated[
-        Literal["", "groups", "marks", "groups of marks", "name"],
-        Meta(description="in own_files: variants of an operator together, as `marks` list them, both, or by name"),
-    ] = ""
 
 
 class Family(Struct, frozen=True, forbid_unknown_fields=True):
@@ -201,18 +158,9 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     file: Annotated[dict[str, OutputFile], Meta(description="single files, by the names of their templates")] = {}
     slots: Annotated[dict[str, str | Slot], Meta(description="the content of holes in any template")] = {}
     keys: Annotated[dict[str, str], Meta(description="dispatch keys of derivatives -> of registrations")] = {}
-    library: Annotated[str, Meta(description="the namespace of registrations")] = ""
     leave_out: Annotated[tuple[str, ...], Meta(description="parts of kernels to leave out")] = ()
-    not_unpacked: Annotated[tuple[str, ...], Meta(description="functions with kernels that unpack no arguments")] = ()
     foreach_bindings: Annotated[bool, Meta(description="whether Nodes of foreach functions get bindings too")] = False
     replace: Annotated[tuple[Replace, ...], Meta(description="replacements of text")] = ()
-    wrap: Annotated[tuple[Wrap, ...], Meta(description="text around pieces")] = ()
-    in_templates: Annotated[tuple[Edit, ...], Meta(description="replacements of text in templates")] = ()
-    text: Annotated[dict[str, Text | tuple[Text, ...]], Meta(description="in own_files, the texts of a function")] = {}
-    symint: Annotated[Words, Meta(description="in own_files, the functions whose kernels take SymInt")] = ()
-    listed_schemas: Annotated[bool, Meta(description="in own_files, whether functions have the schemas in `marks`")] = (
-        False
-    )
 
 
 class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"layers": "layer", "backends": "backend"}):
@@ -222,6 +170,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
     release: Annotated[str, Meta(description="the PyTorch release, if the base does not name it")] = ""
     families: Annotated[tuple[str, ...], Meta(description="the outputs to generate; without it, the default ones")] = ()
     comment: Annotated[str, Meta(description="the value of ${generated_comment} in all families")] = ""
+    hooks: Annotated[str, Meta(description="the Python file whose functions change what is printed")] = ""
     base: Annotated[Base, Meta(description="the spec set under the layers")] = Base()
     layers: Annotated[tuple[Layer, ...], Meta(description="the layers, in order")] = ()
     backends: Annotated[
@@ -259,3 +208,4 @@ class Described(Struct, frozen=True, array_like=True):
     templates: dict[str, dict[str, str]]  # family -> template name -> label among the inputs
     origins: tuple[Origin, ...] = ()  # where keys are written, if not at the same path of the set's own description
     bounds: tuple[Bound, ...] = ()
+    hooks: HookFile | None = None

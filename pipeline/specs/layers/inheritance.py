@@ -16,7 +16,7 @@ from pipeline.specs.layers.releases import Path, Value
 from pipeline.specs.layers.written import NAMES
 from pipeline.specs.location import DESCRIPTION
 
-_ADDED = (*NAMES, "layer", "marks", "facts", "ignore", "rewrite", "drop", "replace", "wrap", "in_templates")
+_ADDED = (*NAMES, "layer", "marks", "facts", "ignore", "rewrite", "drop", "replace")
 _ROLES = ("native", "tags", "derivatives")
 
 
@@ -107,4 +107,6 @@ def _is_path(path: Path) -> bool:
         return names[-1] == "file"
     if names[:1] == ["backend"]:
         return names[-1] in ("file", "kernels")
+    if names == ["hooks"]:
+        return True
     return names[0] == "family" and len(names) in (3, 5) and names[-1] in ("template", "templates")

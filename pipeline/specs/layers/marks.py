@@ -18,7 +18,6 @@ class ListedOperator(Struct, frozen=True, gc=False, array_like=True):
     name: str
     listed: str
     keys: dict[str, object]  # those of its mapping, without that of its name; `dispatch_CPU` of a mapping in it
-    schema: str  # "" if only its name is listed
     line: int
     column: int
 
@@ -41,8 +40,7 @@ def read_marks(text: str, lists: tuple[str, ...], key: str, whole: str) -> list[
                 errors.append(text_error(node, f"an item of {name} does not name an operator", hint))
                 continue
             mark = node.start_mark
-            schema = func if "(" in func else ""
-            found.append(ListedOperator(operator, name, _flat(own), schema, mark.line + 1, mark.column + 1))
+            found.append(ListedOperator(operator, name, _flat(own), mark.line + 1, mark.column + 1))
     if errors:
         raise all_of([*errors])
     return found

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pipeline.model.layers import LAYER_MARK, Words, listed
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, nearest
-from pipeline.specs.layers.description import TAKE, Description, Edit, Layer, Replace, SpecFile, SpecFiles
+from pipeline.specs.layers.description import TAKE, Description, Layer, SpecFile, SpecFiles
 from pipeline.specs.layers.reading import Diagnostic, Path, Written
 from pipeline.specs.layers.releases import bounded, doubled, minor_of
 
@@ -62,9 +62,6 @@ def validate(written: Written) -> Iterator[Diagnostic]:
             if not _is_plain(file.name or template):
                 at = ("family", family, "file", template, *(("name",) if file.name else ()))
                 yield Diagnostic(at, f"'{file.name or template}' cannot name a file", "write a plain name: name = …")
-        if rules.library and not rules.library.isidentifier():
-            at = ("family", family, "library")
-            yield Diagnostic(at, f"'{rules.library}' is not a namespace", "write a C++ identifier")
     for path, text in _replaced(description):
         if not text:
             yield Diagnostic(
@@ -152,10 +149,8 @@ def _replaced(description: Description) -> Iterator[tuple[Path, str]]:
     for place, rewrite in enumerate(description.base.rewrite):
         yield ("base", "rewrite", str(place)), rewrite.from_
     for family, rules in description.family.items():
-        kinds: dict[str, tuple[Replace | Edit, ...]] = {"replace": rules.replace, "in_templates": rules.in_templates}
-        for kind, edits in kinds.items():
-            for place, edit in enumerate(edits):
-                yield ("family", family, kind, str(place)), edit.from_
+        for place, edit in enumerate(rules.replace):
+            yield ("family", family, "replace", str(place)), edit.from_
 
 
 def _releases(written: Written) -> Iterator[tuple[Path, str]]:

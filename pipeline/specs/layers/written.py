@@ -31,13 +31,12 @@ _TUPLE: Any = tuple  # for types that are made at run time
 _DICT: Any = dict
 
 ONE = ("comment", "template", "templates", "order", "shards")  # keys with a value, or a list of tables with one each
-NAMES = ("exclude", "leave_out", "not_unpacked")  # lists of names that a set on top of another adds to
+NAMES = ("exclude", "leave_out")  # lists of names that a set on top of another adds to
 
 
 def is_alternative(path: Path) -> bool:
-    """Whether of a list at this path one member applies: of the values of a key, or of the content of a slot. The names
-    of texts are the author's."""
-    return path[-2:-1] == ("slots",) or (path[-1] in ONE and path[-2:-1] != ("text",))
+    """Whether of a list at this path one member applies: of the values of a key, or of the content of a slot."""
+    return path[-2:-1] == ("slots",) or path[-1] in ONE
 
 
 def _written(type_: Any) -> Any:

@@ -1,6 +1,6 @@
 """The text overrides of a set of layers: the facts of functions that a description selects by, and overridden units."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
@@ -9,13 +9,11 @@ from pipeline.families.family import ATEN
 from pipeline.families.overrides import FunctionFacts, overridden
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import GAP
-from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.native.heads import qualified
 from pipeline.specs.layers.description import Description, Family
-from pipeline.stages.layered.taking import base_names, is_own, named
+from pipeline.stages.layered.taking import base_names, is_own
 from pipeline.stages.layered.words import matching, special_words
 from pipeline.stages.match import all_pairs
 from pipeline.stages.schemas import all_heads
@@ -26,7 +24,6 @@ from pipeline.stages.set import described, own_templates
 def about(db: Database) -> dict[str, FunctionFacts]:
     """The facts of each function that a description may select by."""
     known = set(base_names(db))
-    exact = named(db)
     served = {pair.function for pair in all_pairs(db) if pair.source}
     special = {word: frozenset(matching.item(db, word) or ()) for word in special_words(db)}
     facts = {}
@@ -34,24 +31,13 @@ def about(db: Database) -> dict[str, FunctionFacts]:
     for name, head in all_heads(db):
         kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
         other = kernels.setdefault(kernel, head.namespace)
-        words = _words(name, head, known, name in served) + (("named",) if qualified(head) in exact else ())
+        true = {"own": is_own(name, head, known), "defined": name in served, "out": head.kind == "out"}
+        words = tuple(word for word, is_true in true.items() if is_true)
         words += tuple(word for word, names in special.items() if name in names)
         facts[name] = FunctionFacts(
             head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""
         )
     return facts
-
-
-def _words(name: str, head: FunctionHead, base: set[str], defined: bool) -> tuple[str, ...]:
-    return (
-        "own" if is_own(name, head, base) else "base",
-        "defined" if defined else "undefined",
-        "generated" if head.generated else "declared",
-        head.kind,
-        *(["foreach"] if head.is_foreach else []),
-        *(["factory"] if head.has_options else []),
-        *(["symint"] if "SymInt" in head.schema else []),
-    )
 
 
 @query
@@ -75,9 +61,15 @@ def about_unit(db: Database, unit: Unit) -> FunctionFacts:
     return about.item(db, unit.function) or FunctionFacts(unit.op, unit.op.partition(".")[0], ATEN, ())
 
 
-def overridden_unit(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
-    """The pieces of a unit after the description's overrides."""
+def overridden_unit(
+    db: Database,
+    family: str,
+    unit: Unit,
+    pieces: Mapping[str, str],
+    by_hooks: Callable[[dict[str, str]], dict[str, str]],
+) -> dict[str, str]:
+    """The pieces of a unit after the description's overrides. `by_hooks`: as in `overridden`."""
     rules, kind = rules_of(db, family), FAMILIES[family]
     apart = stands_apart(kind, rules, own_templates(db, family))
-    overridden_pieces = overridden(kind, pieces, rules, about_unit(db, unit), apart=apart)
+    overridden_pieces = overridden(kind, pieces, rules, about_unit(db, unit), by_hooks, apart=apart)
     return {piece: text.replace(GAP, "") for piece, text in overridden_pieces.items()}

@@ -2,11 +2,9 @@
 function, tag or key that it only selects or changes may be missing: that is a warning, as in `unmatched`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from pipeline.families.described import edits_of
 from pipeline.families.overrides import REST, WORDS, FunctionFacts
-from pipeline.families.own_files.items import KERNEL, TYPE
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
 from pipeline.model.regex import regex
@@ -17,16 +15,15 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.facts import wrong_facts
 from pipeline.rules.native.heads import qualified
-from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Wrap
+from pipeline.specs.layers.description import Description, Family, OutputFile, Slot
 from pipeline.specs.layers.written import NAMES
 from pipeline.stages.layered.hidden import check_hidden
 from pipeline.stages.layered.marks import marks
 from pipeline.stages.layered.problem import DescriptionProblem, Path
 from pipeline.stages.layered.taking import names_below
-from pipeline.stages.layered.templates import template_texts, templates_of
-from pipeline.stages.layered.text_checks import check_texts
+from pipeline.stages.layered.templates import templates_of
 from pipeline.stages.layered.unmatched import unmatched
-from pipeline.stages.layered.words import is_special, known_names
+from pipeline.stages.layered.words import KINDS, is_special, known_names
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import asked, asked_families, described, place_of_key, release
 from pipeline.stages.units import lacking
@@ -167,7 +164,6 @@ class _Names:
         self._db = db
         heads = [head for _, head in all_heads(db)]
         self._known = {name for head in heads for name in (head.name, qualified(head))}
-        self._namespaces = {f"{head.namespace}::" for head in heads}
 
     def check(self, path: Path, name: str) -> Iterator[DescriptionProblem]:
         if name not in self._known:
@@ -183,47 +179,25 @@ class _Names:
             own = kind == "layer"  # the description's own word
             yield (DescriptionProblem if own else _unmatched)(path, f"there is no {kind} '{name}'", hint, word)
 
-    def _check_key(self, path: Path, word: str) -> Iterator[DescriptionProblem]:
-        keys, key = release(self._db).dispatch_keys, word.removeprefix(KERNEL)
-        if key not in keys:
-            yield DescriptionProblem(path, f"there is no dispatch key '{key}'", nearest(key, sorted(keys)), word)
-
-    def check_selection(
-        self, path: Path, of: Words, more: tuple[str, ...] = (), *, rest: bool = False
-    ) -> Iterator[DescriptionProblem]:
+    def check_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[DescriptionProblem]:
         if isinstance(of, tuple):
             for name in of:
                 yield from self.check(path, name)
             return
-        words = [*(word for word in WORDS if rest or word != REST), *more]
-        for word in (each.removeprefix("!") for each in of.split() if each != "|"):
+        words = [word for word in WORDS if rest or word != REST]
+        for word in of.split():
             if is_special(word):
                 yield from self._check_special(path, word)
-            elif more and word.startswith(KERNEL):
-                yield from self._check_key(path, word)
-            elif word not in words and word not in self._namespaces and not (more and word.startswith(TYPE)):
-                hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
-                namespace = word.endswith("::")
-                yield (_unmatched if namespace else DescriptionProblem)(path, f"no function is '{word}'", hint, word)
+            elif word not in words:
+                known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
+                hint = nearest(word, words) or f"words: {known}; or write a list of names, or a hook"
+                yield DescriptionProblem(path, f"no function is '{word}'", hint, word)
 
 
 def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[DescriptionProblem]:
     yield from names.check_selection((*at, "functions"), rules.functions)
-    yield from check_texts(at, name, rules, names.check_selection)
-    for place, operator in enumerate(rules.not_unpacked):
-        yield from names.check((*at, "not_unpacked", str(place)), operator)
-    overrides: dict[str, tuple[Replace | Wrap, ...]] = {"replace": rules.replace, "wrap": rules.wrap}
-    for kind, each in overrides.items():
-        for place, rule in enumerate(each):
-            path = (*at, kind, str(place))
-            yield from names.check_selection((*path, "of"), rule.of)
-            yield from _check_pieces((*path, "pieces"), name, listed(rule.pieces), rules.text)
-    for place, wrap in enumerate(rules.wrap):
-        if "${text}" not in wrap.text:
-            hint = "write ${text} in place of the piece"
-            yield DescriptionProblem((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
-    if rules.in_templates:
-        yield from _check_edits(db, at, rules)
+    for place, rule in enumerate(rules.replace):
+        yield from names.check_selection((*at, "replace", str(place), "of"), rule.of)
     keys, to = release(db).dispatch_keys, FAMILIES[name].registered
     for key, other in rules.keys.items():
         if other not in keys:
@@ -232,28 +206,14 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
         elif to is not None and to.by_key and not other.startswith(AUTOGRAD):
             hint = nearest(f"{AUTOGRAD}{other}", sorted(keys)) or "write a key such as AutogradPrivateUse1"
             yield DescriptionProblem((*at, "keys", key), f"'{other}' is not a dispatch key of autograd", hint, other)
-    yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile(), rules.text)
+    yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile())
     known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
     for file in [file for file in rules.files if file not in known]:
         hint = nearest(file, known) or f"{name} has {', '.join(known)}"
         yield DescriptionProblem((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
     yield from _check_texts(at, rules)
     for file, own in rules.file.items():
-        yield from _check_file((*at, "file", file), name, own, names, rules.text)
-
-
-def _check_edits(db: Database, at: Path, rules: Family) -> Iterator[DescriptionProblem]:
-    """Reports edits of text that no template has at that point; templates of another release may have it."""
-    texts = template_texts(db, at[-1])
-    edits = edits_of(rules)
-    own = len(edits) - len(rules.in_templates)
-    for place, (old, new) in enumerate(edits, -own):
-        if place >= 0 and not any(old in text for text in texts):
-            path = (*at, "in_templates", str(place), "from")
-            yield DescriptionProblem(
-                path, "no template has the text", "write it as the template has it", old, suspected="unmatched-text"
-            )
-        texts = [text.replace(old, new) for text in texts]
+        yield from _check_file((*at, "file", file), name, own, names)
 
 
 _HOLE = regex(r"\$\{(\w*)\}")
@@ -266,7 +226,6 @@ def _check_texts(at: Path, rules: Family) -> Iterator[DescriptionProblem]:
     for place, edit in enumerate(rules.replace):
         path = (*at, "replace", str(place))
         texts += [((*path, "from"), edit.from_, _NAMES), ((*path, "to"), edit.to, _NAMES)]
-    texts += [((*at, "wrap", str(i), "text"), wrap.text, (*_NAMES, "text")) for i, wrap in enumerate(rules.wrap)]
     for name, own in rules.file.items():
         path = (*at, "file", name)
         texts += [((*path, "name"), own.name, ("shard",)), ((*path, "comment"), own.comment, ("template",))]
@@ -285,33 +244,26 @@ def check_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Descri
             yield DescriptionProblem(path, f"'${{{name}}}' is unknown here", hint, f"${{{name}}}")
 
 
-def _check_file(
-    at: Path, family: str, own: OutputFile, names: _Names, texts: Iterable[str]
-) -> Iterator[DescriptionProblem]:
-    yield from names.check_selection((*at, "functions"), own.functions)
-    yield from _check_slots((*at, "slots"), family, own.slots, names, own, texts)
-    if own.sharded and "${shard}" not in (own.name or at[-1]):
-        yield DescriptionProblem(
-            (*at, "name" if own.name else "sharded"), "all shards would have one name", "write ${shard} in it: name = …"
-        )
+def _check_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[DescriptionProblem]:
+    yield from _check_slots((*at, "slots"), family, own.slots, names, own)
 
 
 def _check_slots(
-    at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile, texts: Iterable[str]
+    at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile
 ) -> Iterator[DescriptionProblem]:
     for hole, setting in slots.items():
         slot, path = (Slot(setting) if isinstance(setting, str) else setting), (*at, hole)
         if bool(slot.piece) == (slot.text is not None) and setting != "":
             yield DescriptionProblem(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
-        yield from _check_pieces(path, family, listed(slot.piece), texts)
+        yield from _check_pieces(path, family, listed(slot.piece))
         yield from names.check_selection(path, slot.of, rest=True)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
-            hint = "write raw = true for the file; of other files, a `wrap` puts text around pieces"
+            hint = "write raw = true for the file; of other files, a hook puts text around pieces"
             yield DescriptionProblem(path, "before, after and between are for raw files", hint, hole)
 
 
-def _check_pieces(path: Path, family: str, pieces: tuple[str, ...], own: Iterable[str]) -> Iterator[DescriptionProblem]:
-    known = (*FAMILIES[family].pieces, *own)
+def _check_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[DescriptionProblem]:
+    known = FAMILIES[family].pieces
     for piece in pieces:
         if piece.partition(" ")[0] not in known:
             hint = nearest(piece, known) or f"pieces: {', '.join(known)}"

@@ -1,4 +1,4 @@
-"""The operators that `marks` of a description list, for words of selections: `in:official`, `key:fast`."""
+"""The operators that `marks` of a description list, for hooks, and for words of selections: `key:fast`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.grammar.schema import parser
 from pipeline.model.layers import SpecSource
-from pipeline.model.schema import Schema
 from pipeline.problems.problem import LAST, Problem, SpecError, TextError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -20,7 +18,7 @@ from pipeline.specs.layers.marks import ListedOperator, read_marks
 from pipeline.stages.layered.choosing import releases_of
 from pipeline.stages.layered.files import of_file, parse_file, text
 from pipeline.stages.schemas import all_heads
-from pipeline.stages.set import place_of_key, release, source, source_keys, version
+from pipeline.stages.set import place_of_key, source, source_keys, version
 
 FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
 
@@ -122,11 +120,6 @@ def functions(db: Database) -> dict[str, list[str]]:
     return {**others, **names}
 
 
-def functions_listed(db: Database, wanted: str) -> Iterator[str]:
-    """The functions that a list has."""
-    yield from _of(db, (mark for mark in marks(db) if mark.listed == wanted))
-
-
 def functions_with_key(db: Database, wanted: str) -> Iterator[str]:
     """The functions that have a key in a list (`fast`), or a key and a value (`kind=fast`)."""
     key, equals, value = wanted.partition("=")
@@ -140,42 +133,28 @@ def _of(db: Database, listed: Iterator[Mark]) -> Iterator[str]:
         yield from names[mark.operator]
 
 
-def all_marked(db: Database) -> list[str]:
-    """The functions that are listed, in the order of the lists; some of them twice."""
-    return list(_of(db, iter(marks(db))))
-
-
-def lists(db: Database) -> list[str]:
-    """The names of all lists that `marks` name."""
-    sources = [source(db, key) for key in source_keys(db, "marks")]
-    return sorted({name for each in sources for name in each.lists or (_name(each),)})
-
-
 def keys(db: Database) -> set[str]:
     """The keys of all items."""
     return {key for mark in marks(db) for key in mark.keys}
 
 
 @table
-def keys_of(db: Database) -> dict[str, dict[str, str]]:
+def keys_of(db: Database) -> dict[str, dict[str, object]]:
     """The keys of each function that is listed, with their values."""
     names = functions(db)
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, object]] = {}
     for mark in marks(db):
         for name in names[mark.operator]:
-            found.setdefault(name, {}).update({key: str(value) for key, value in mark.keys.items()})
+            found.setdefault(name, {}).update(mark.keys)
     return found
 
 
 @table
-def schemas(db: Database) -> dict[str, Schema]:
-    """The schemas that lists give functions, the first of each."""
-    names, grammar = functions(db), parser(frozenset(release(db).base_types))
-    found: dict[str, Schema] = {}
-    for key, item, mark in _valid(db):
-        own = [name for name in names.get(mark.operator, ()) if item.schema and name not in found]
-        try:
-            found |= {name: grammar.parse(item.schema) for name in own}
-        except SpecError as error:
-            db.report(_at(key, item, error))
+def lists_of(db: Database) -> dict[str, tuple[str, ...]]:
+    """The lists that have each function, in their order."""
+    names = functions(db)
+    found: dict[str, tuple[str, ...]] = {}
+    for mark in marks(db):
+        for name in names[mark.operator]:
+            found[name] = tuple(dict.fromkeys((*found.get(name, ()), mark.listed)))
     return found

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.families.described import makes_blocks
-from pipeline.families.family import ATEN
-from pipeline.families.overrides import REST, applied_rules, override_rules
+from pipeline.families.overrides import REST, applied_rules
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words
 from pipeline.model.regex import regex
@@ -25,12 +24,10 @@ from pipeline.specs.location import DESCRIPTION
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of
-from pipeline.stages.layered.described_texts import FAMILY as OWN
-from pipeline.stages.layered.described_texts import without_symint
 from pipeline.stages.layered.hidden import unused_hidden
 from pipeline.stages.layered.keys import missing_lists, unused
 from pipeline.stages.layered.problem import DescriptionProblem, Path
-from pipeline.stages.layered.templates import holes, template_texts, templates_of
+from pipeline.stages.layered.templates import holes, template_texts
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.selection import is_selective
 from pipeline.stages.set import release, sources, version
@@ -81,32 +78,35 @@ def unmatched(db: Database, layers: Described) -> Iterator[DescriptionProblem]:
 
 
 @query
-def touched_by(db: Database, family: str, name: str) -> list[str]:
-    """The replacements and wraps that change a unit; all of them if its text cannot be generated."""
+def touched_by(db: Database, family: str, name: str) -> list[int]:
+    """The replacements that change a unit, by place; all of them if its text cannot be generated."""
     rules, member, pieces = rules_of(db, family), unit(db, family, name), upstream_pieces(db, family, name)
     if member is None or not pieces:
-        return [each for each, _ in override_rules(rules)]
+        return [*range(len(rules.replace))]
     return applied_rules(FAMILIES[family], pieces, rules, about_unit(db, member))
 
 
 @query
-def idle(db: Database, family: str) -> list[str]:
-    """The replacements and wraps that change no unit. The search stops once each has changed one."""
-    left = dict(override_rules(rules_of(db, family)))
+def idle(db: Database, family: str) -> list[int]:
+    """The replacements that change no unit although they select some: of those that select none, none is expected to.
+    The search stops once each has changed one."""
+    left, selecting = dict(enumerate(rules_of(db, family).replace)), set()
     for each in units(db, family) if left else ():
         about = about_unit(db, each)
-        if any(about.matches(rule.of) for rule in left.values()):
-            for name in touched_by(db, family, each.name):
-                left.pop(name, None)
+        own = {place for place, rule in left.items() if about.matches(rule.of)}
+        selecting |= own
+        if own:
+            for place in touched_by(db, family, each.name):
+                left.pop(place, None)
         if not left:
             break
-    return list(left)
+    return [place for place in left if place in selecting]
 
 
 @query
 def empty(db: Database, family: str) -> list[Path]:
-    """The paths of selections that match no unit."""
-    left = dict(_selections(rules_of(db, family)))
+    """The paths of lists of names that match no unit."""
+    left = {path: of for path, of in _selections(rules_of(db, family)) if isinstance(of, tuple)}
     for each in units(db, family) if left else ():
         about = about_unit(db, each)
         left = {path: of for path, of in left.items() if not about.matches(of)}
@@ -118,10 +118,8 @@ def empty(db: Database, family: str) -> list[Path]:
 def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
     """The selections from the units of a family, each with its path in the description."""
     yield ("functions",), rules.functions
-    for name, rule in override_rules(rules):
-        yield (*name.split(), "of"), rule.of
-    for name, own in rules.file.items():
-        yield ("file", name, "functions"), own.functions
+    for place, rule in enumerate(rules.replace):
+        yield ("replace", str(place), "of"), rule.of
     for at, slots in (((), rules.slots), *((("file", name), own.slots) for name, own in rules.file.items())):
         for hole, slot in slots.items():
             if isinstance(slot, Slot) and not (isinstance(slot.of, str) and REST in slot.of.split()):
@@ -131,24 +129,18 @@ def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
 def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
     if not is_selective(db):  # else a rule may be about functions that are not selected
         yield from _rules_of_units(db, at, family, rules)
-        without = without_symint(db) if family == OWN else []
-        if without:
-            problem = f"the kernels of {', '.join(without)} cannot take SymInt: their schemas have none"
-            hint = "remove them from the list"
-            yield DescriptionProblem((*at, "symint"), problem, hint, follows=True, suspected="unused-setting")
     yield from _keys(db, at, family, rules)
     yield from _templates(db, at, family, rules)
 
 
 def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
-    """Lists of names, replacements and wraps that match no unit. In a family without units, only its own list."""
+    """Lists of names and replacements that match no unit. In a family without units, only its own list."""
     none = set(empty(db, family))
     if not units(db, family):
         none &= {("functions",)}
     for path in sorted(none):
         of = dict(_selections(rules))[path]
-        # Words may select none today. So does a list without a name, which is meant to.
-        if isinstance(of, tuple) and (of or path[-1] != "functions"):
+        if of or path[-1] != "functions":  # an empty list means to select none
             shown = ", ".join(of)
             problem = f"no function of {family} is '{shown}'"
             yield DescriptionProblem(
@@ -159,28 +151,23 @@ def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Itera
                 follows=True,
                 suspected="unmatched-functions",
             )
-    for name in idle(db, family) if units(db, family) else ():
-        kind, place = name.split()
-        if (kind, place, "of") not in none:
-            text = rules.replace[int(place)].from_ if kind == "replace" else ""
-            problem = f"nothing that {family} prints has the text" if text else f"nothing of {family} is wrapped"
-            hint = "compare it with what is printed (show emit): this release may print something else"
-            path = (*at, kind, place, "from" if text else "pieces")
-            yield DescriptionProblem(path, problem, hint, text, follows=True, suspected="unmatched-text")
+    for place in idle(db, family) if units(db, family) else ():
+        text = rules.replace[place].from_
+        problem = f"nothing that {family} prints has the text"
+        hint = "compare it with what is printed (show emit): this release may print something else"
+        path = (*at, "replace", str(place), "from")
+        yield DescriptionProblem(path, problem, hint, text, follows=True, suspected="unmatched-text")
 
 
 def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
-    """Holes that no template has, and a library and keys that no template registers anything for."""
+    """Holes that no template has, and keys that no template registers anything for."""
     there, texts = sorted(holes(db, family)), template_texts(db, family)
     for hole in [hole for hole in rules.slots if hole not in there]:
         hint = nearest(hole, there) or f"holes: {', '.join(there)}"
         problem = f"no template of {family} has the hole '{hole}'"
         yield DescriptionProblem((*at, "slots", hole), problem, hint, hole, suspected="unmatched-hole")
     if makes_blocks(FAMILIES[family], rules):
-        return  # keys and libraries generate the blocks, the template has none
-    if rules.library and not any(f"TORCH_LIBRARY_IMPL({ATEN}, " in text for text in texts):
-        problem, hint = f"no template of {family} registers anything in {ATEN}", "remove it"
-        yield DescriptionProblem((*at, "library"), problem, hint, rules.library, suspected="unmatched-registration")
+        return  # keys generate the blocks, the template has none
     for key in rules.keys:
         if not any(f", {key}, m)" in text for text in texts):
             problem = f"no template of {family} registers anything for '{key}'"
@@ -209,20 +196,6 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[De
         yield DescriptionProblem(
             (*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected="unused-setting"
         )
-    upstreams = templates_of(db, family)
-    slots = {
-        at: rules.slots,
-        **{(*at, "file", name): rules.file[name].slots for name in upstreams if name in rules.file},
-    }
-    for path, hole, slot in [(path, *each) for path, listed_slots in slots.items() for each in listed_slots.items()]:
-        for key in [key for key in ("once", "sorted") if isinstance(slot, Slot) and getattr(slot, key)]:
-            problem = f"'{key}' is for files that PyTorch does not have"
-            yield DescriptionProblem((*path, "slots", hole, key), problem, "remove it", suspected="unused-setting")
-    for name, own in rules.file.items():
-        if own.sharded and (not kind.has_shards or name in upstreams):
-            why = f"{family} has no shards" if not kind.has_shards else f"'{name}' is PyTorch's"
-            problem = f"{why}: `sharded` changes nothing"
-            yield DescriptionProblem((*at, "file", name, "sharded"), problem, "remove it", suspected="unused-setting")
 
 
 # ---- facts

@@ -11,33 +11,26 @@ from typing import Any
 import msgspec
 
 from pipeline.model.layers import LAYER_MARK, layer_of
-from pipeline.model.regex import regex
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.native.heads import qualified, within
 from pipeline.stages import infos
-from pipeline.stages.layered.marks import functions_listed, functions_with_key, has_value, lists
+from pipeline.stages.layered.marks import functions_with_key, has_value
 from pipeline.stages.layered.marks import keys as marked_keys
 from pipeline.stages.schemas import all_heads, entry_of, function
 from pipeline.stages.set import described, source_keys
 from pipeline.stages.specs import entries, keys_of_file, raw_entries
 from pipeline.stages.tags import tags
 
-KINDS = ("tag", "layer", "key", "in")
-_SELECTING = ("of", "functions", "take", "symint")  # the keys of a description with selections
-_PREFIXES = regex("!?(?:functional:|primary:)?")  # of a word, in texts of own files: it is about a variant
+KINDS = ("tag", "layer", "key")
+_SELECTING = ("of", "functions", "take")  # the keys of a description with selections
 
 
 def is_special(word: str) -> bool:
     """Whether a word of a selection names a tag, a layer or a key."""
     kind, colon, name = word.partition(":")
     return bool(colon) and kind in KINDS and not name.startswith(":")
-
-
-def plain(word: str) -> str:
-    """A word of a selection without what says whether it must be true, and of which variant."""
-    return _PREFIXES.sub("", word, count=1)
 
 
 @query
@@ -55,7 +48,7 @@ def _special_in(value: Any, key: str = "") -> Iterator[str]:
         for item in value:
             yield from _special_in(item, key if key == "take" else "")
     elif isinstance(value, str) and key in _SELECTING:
-        yield from (word for each in value.split() if is_special(word := plain(each)))
+        yield from filter(is_special, value.split())
 
 
 @table
@@ -69,8 +62,6 @@ def _matching(db: Database, kind: str, wanted: str) -> Iterator[str]:
         yield from (name for name, _ in all_heads(db) if wanted in _tags_of(db, name))
     elif kind == "layer":
         yield from (name for name, _ in all_heads(db) if layer_of(entry_of(name)) == wanted)
-    elif kind == "in":
-        yield from functions_listed(db, wanted)
     else:
         yield from _with_key(db, wanted)
         yield from functions_with_key(db, wanted)
@@ -111,8 +102,6 @@ def known_names(db: Database, kind: str) -> list[str]:
     layers = described(db)
     if kind == "layer":
         return [] if layers is None else [layer.name for layer in layers.description.layers]
-    if kind == "in":
-        return lists(db)
     roles: tuple[Role, ...] = ("native", "derivatives")
     keys = [key for role in roles for key in source_keys(db, role) if not key.endswith(":base")]
     return sorted({name for key in keys for name in keys_of_file(db, key)} | marked_keys(db))

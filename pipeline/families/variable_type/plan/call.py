@@ -31,7 +31,6 @@ class Unpacked(Struct, frozen=True, gc=False, array_like=True):
     name: str
     position: int
     is_list: bool
-    as_it_is: bool = False  # an undefined tensor is accepted
 
 
 class Decomposition(Struct, frozen=True, gc=False, array_like=True):
@@ -70,8 +69,7 @@ class KernelCall(Struct, frozen=True, gc=False, array_like=True):
 def unpacked(subject: Subject) -> tuple[Unpacked, ...]:
     """The arguments that the kernel unpacks."""
     arguments = enumerate(subject.function.func.arguments)
-    as_it_is = str(subject.function.func.name) in subject.release.not_unpacked
-    return tuple(Unpacked(a.name, i, is_list(a.type), as_it_is) for i, a in arguments if _is_unpacked(a))
+    return tuple(Unpacked(a.name, i, is_list(a.type)) for i, a in arguments if _is_unpacked(a))
 
 
 def _is_unpacked(argument: Argument) -> bool:

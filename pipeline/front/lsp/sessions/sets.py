@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pipeline.front import SETTINGS_FILES
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.set_files import SetFiles
 from pipeline.front.run.own_code import OwnCode
-from pipeline.front.settings.config import read_config
+from pipeline.front.settings.config import Config, read_config
 from pipeline.front.settings.reader import read_settings
 from pipeline.problems.problem import SpecError
 
@@ -65,7 +67,7 @@ class Sets:
         try:
             for variables in self._candidates(path):
                 try:
-                    config = read_config(variables)
+                    config = self._allowed(read_config(variables))
                 except SpecError as error:
                     errors.append(error)
                     continue
@@ -77,6 +79,13 @@ class Sets:
         if os.path.basename(path) in _NAMES or path in self._left:
             self.why[path] = next((error for error in errors if not error.problem.endswith(NO_SET)), None)
         return None
+
+    def _allowed(self, config: Config) -> Config:
+        """A configuration without hooks, which are code, unless the user allows them: editors open sets of others."""
+        described = config.specs.described
+        if described is None or self._variables.get("hooks") == "1":
+            return config
+        return replace(config, specs=replace(config.specs, described=replace(described, hooks=None)))
 
     def _candidates(self, path: str) -> Iterator[Mapping[str, str]]:
         """The variables of the possible sets of a file: of the one in `specs=`, else of the one that the nearest

@@ -1,0 +1,124 @@
+"""The process that the hooks of a description run in. It is started with this file's text, and imports nothing else of
+gradmill: lines of JSON on the standard input are calls, those on the standard output their values.
+
+The hooks get what they are called with, and nothing else: modules of the standard library, those of their own folder as
+they were read, no environment, no file, no other process.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+MAIN = "hooks"
+LIBRARY = tuple({*filter(None, sys.path), *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))})
+FILES = {"open", "os.listdir", "os.scandir"}
+REFUSED = ("socket.", "subprocess.", "os.", "shutil.", "urllib.", "ctypes.", "winreg.", "ftplib.", "http.", "sqlite3.")
+ALLOWED = {"os.putenv", "os.unsetenv"}
+
+
+class Modules(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):  # type: ignore[misc]
+    """The modules of the hooks' folder, from their texts."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        return importlib.util.spec_from_loader(fullname, self) if fullname in self.texts else None
+
+    def get_filename(self, fullname: str) -> str:
+        return f"{fullname}.py"
+
+    def get_data(self, path: str) -> bytes:
+        return self.texts[path.removesuffix(".py")].encode()
+
+
+class Function(SimpleNamespace):
+    """A function of the set. docs/vendors.md lists its attributes."""
+
+
+def function(values: Mapping[str, Any]) -> Function:
+    return Function(**{name: _attribute(value) for name, value in values.items()})
+
+
+def _attribute(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    return [SimpleNamespace(**each) if isinstance(each, dict) else each for each in value]
+
+
+def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    """The audit hook, once this process is ready. PermissionError for what is no import of Python's library."""
+    if event in FILES and isinstance(arguments[0], (str, bytes)):
+        inside = os.path.abspath(os.fsdecode(arguments[0])).startswith(LIBRARY)
+        if inside and (event != "open" or not set(str(arguments[1] or "r")) & set("wax+")):
+            return
+    elif event in FILES or event in ALLOWED or not event.startswith(REFUSED):
+        return
+    raise PermissionError(f"a hook reads and writes nothing but its arguments and result ({event})")
+
+
+def failure(error: BaseException, modules: Mapping[str, str]) -> dict[str, Any]:
+    """An exception as data: the last line of the hooks that it was raised from; 0 for none."""
+    at, traceback = (MAIN, 0), error.__traceback__
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename.removesuffix(".py")
+        if name in modules:
+            at = (name, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return {"error": f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, "at": at}
+
+
+def called(hooks: ModuleType, name: str, arguments: list[Any]) -> Any:
+    """The value of a hook; TypeError if it is of another type than the hook must return."""
+    value = getattr(hooks, name)(*arguments)
+    if name == "unit" and not isinstance(value, str):
+        raise TypeError(f"unit must return text, not {type(value).__name__}")
+    if name == "files":
+        value = dict(value)
+        if not all(isinstance(each, str) for pair in value.items() for each in pair):
+            raise TypeError("files must return a mapping from names to texts")
+    return bool(value) if name == "select" else value
+
+
+def given(name: str, arguments: list[Any]) -> list[Any]:
+    """The arguments of a hook, from JSON."""
+    if name == "select":
+        return [function(arguments[0]), arguments[1]]
+    if name == "files":
+        return [[function(each) for each in arguments[0]], tuple(arguments[1])]
+    family, piece, own, text, release = arguments
+    return [family, piece, function(own), text, tuple(release)]
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    calls = os.fdopen(os.dup(0), encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # what hooks print is for people
+    modules = json.loads(calls.readline())
+    sys.meta_path.insert(0, Modules(modules))
+    sys.dont_write_bytecode = True
+    os.environ.clear()
+    sys.addaudithook(refuse)
+    for line in calls:
+        name, arguments = json.loads(line)
+        try:
+            answer = {"value": called(importlib.import_module(MAIN), name, given(name, arguments))}
+        except BaseException as error:  # also SystemExit: it is the hooks' error
+            answer = failure(error, modules)
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

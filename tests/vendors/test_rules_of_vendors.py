@@ -1,0 +1,285 @@
+"""The description of Ascend in examples, on files of the shape of theirs: ordinary edits of these files give what the
+vendor's generator prints, whose rules `ascend_rules` has, applied to PyTorch's own text."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import forked
+import pytest
+from project import ROOT, files_in
+
+EXAMPLE = ROOT / "examples" / "vendor-descriptions" / "ascend"
+# What the example of Ascend reads, in the form of their files. Entries with keys and lists that it does not name.
+ASCEND = {
+    "torch_npu/csrc/aten/npu_native_functions.yaml": """\
+backend: NPU
+cpp_namespace: at_npu::native
+supported:
+  - as_strided
+  - func: clone
+    op_api: True
+custom:
+  - func: npu_change_data_ptr(Tensor dst, Tensor src, int index) -> int
+    exposed: True
+  - func: npu_format_cast.Tensor(Tensor self, Tensor dst) -> Tensor
+  - func: npu_format_cast_(Tensor(a!) self, Tensor src) -> Tensor(a!)
+  - func: npu_format_cast_.acl_format(Tensor(a!) self, int acl_format) -> Tensor(a!)
+""",
+    "third_party/op-plugin/op_plugin/config/op_plugin_functions.yaml": """\
+all_version: [v2.1, v2.6, v2.12, v2.13, v2.14, v2.15]
+official:
+  - func: abs(Tensor self) -> Tensor
+    acl_op: all_version
+    gen_opapi:
+      structured_inherit: abs.out
+custom:
+  - func: npu_dtype_cast(Tensor self, int dtype, int? input_dtype=None) -> Tensor
+    acl_op: all_version
+    op_api: [v2.1, newest]
+    exposed: [v2.1, newest]
+    tags: pt2_compliant_tag
+  - func: _npu_dtype_cast(Tensor self, ScalarType dtype) -> Tensor
+    op_api: all_version
+    dvm: all_version
+    internal_format_opapi: all_version
+    device_check: NoCheck
+  - func: npu_nsa_compress_attention(Tensor query, Tensor key) -> (Tensor, Tensor)
+    op_api: [v2.6, newest]
+  - func: npu_fusion_attention_grad(Tensor query, Tensor key, Tensor value, Tensor d, int n) -> (Tensor, Tensor, Tensor)
+    op_api: [v2.6, newest]
+  - func: npu_scaled_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)
+    op_api: v2.13
+    dispatch:
+      CompositeExplicitAutograd: npu_scaled_
+symint:
+  - func: zeros(SymInt[] size) -> Tensor
+""",
+    "third_party/op-plugin/op_plugin/config/derivatives.yaml": """\
+all_version: [v2.1, v2.6, v2.12, v2.13, v2.14, v2.15]
+backward:
+- name: matmul(Tensor self, Tensor other) -> Tensor
+  self, other: matmul_backward(grad, self, other, grad_input_mask)
+  version: [v2.1, newest]
+- name: matmul_backward(Tensor grad_out, Tensor self, Tensor other, bool[2] mask) -> (Tensor, Tensor)
+  grad_out, self, other: matmul_double_backward(grads[0], grads[1], grad_out, self, other, grad_input_mask)
+  version: all_version
+- name: npu_dtype_cast(Tensor self, int dtype, int? input_dtype=None) -> Tensor
+  self: grad.sum_to_size_symint(self.sym_sizes())
+  version: all_version
+- name: npu_nsa_compress_attention(Tensor query, Tensor key) -> (Tensor, Tensor)
+  query, key: npu_fusion_attention_grad(query, key, result1, grad, query.sym_size(0).expect_int())
+  version: [v2.6, newest]
+- name: npu_scaled_(Tensor(a!) self, SymInt[] size) -> Tensor(a!)
+  self: grad.expand_symint(size)
+  version: all_version
+""",
+    "torchnpugen/autograd/templates/VariableType.cpp": """\
+// ${generated_comment}
+${type_derived_method_definitions}
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+    ${wrapper_registrations_aten}
+}
+TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) {
+    ${wrapper_registrations_npu}
+}
+""",
+    "torchnpugen/autograd/templates/VariableType.h": "// ${generated_comment}\n${npu_variable_type}\n",
+}
+
+
+@pytest.fixture
+def ascend(tmp_path: Path) -> Path:
+    """The example of Ascend, with files of that shape."""
+    for name, text in ASCEND.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for name in ("specset.toml", "hooks.py"):
+        shutil.copy(EXAMPLE / name, tmp_path)
+    return tmp_path
+
+
+def build(folder: Path) -> dict[str, str]:
+    """The files of the description, without a message."""
+    shutil.rmtree(folder / "generated", ignore_errors=True)
+    status, _, errors = forked.gradmill(["specs=."], folder)
+    assert (status, errors) == (0, "")
+    (made,) = (folder / "generated").iterdir()
+    return {name: data.decode() for name, data in files_in(made).items()}
+
+
+# ---- the rules of the vendor's generator, `gen_variable_type_func` and the like, on the files that PyTorch's writes
+
+PLAIN = """\
+if (std::getenv("TORCH_NPU_USE_COMPATIBLE_IMPL") == nullptr || \
+std::string(std::getenv("TORCH_NPU_USE_COMPATIBLE_IMPL")) != "1") {
+    %s}"""
+WRAPPED = {"matmul", "matmul.out", "matmul_backward"}
+KERNEL = re.compile(r"^\S[^\n]* (\w+)\(c10::DispatchKeySet ks[^\n]*\{\n.*?^\}$", re.MULTILINE | re.DOTALL)
+REGISTRATION = re.compile(r'^    m\.impl\("([\w.]+)",\n *TORCH_FN\(VariableType::(\w+)\)\n *\);$', re.MULTILINE)
+
+
+def by_rules(plain: dict[str, str], own: set[str]) -> dict[str, str]:
+    """The files as the vendor's generator changes them. `own`: the operators of its `custom` lists."""
+    kernels = plain["VariableType_0.cpp"]
+    operators = {match[2]: match[1] for match in REGISTRATION.finditer(kernels)}
+
+    def kernel(match: re.Match[str]) -> str:
+        text, operator = match[0], operators[match[1]]
+        if operator.startswith("matmul_backward"):
+            text = re.sub(r"unpack\((\w+), [^)]*\)", r"\1", text)
+        if operator in own:
+            if "_outf(" in text:
+                text = re.sub(r"at::redispatch::(\w+)_outf", r"at_npu::redispatch::\1_out", text)
+            else:
+                text = text.replace("at::redispatch", "at_npu::redispatch")
+            text = text.replace("_symint", "")
+        return text
+
+    def registration(match: re.Match[str]) -> str:
+        if match[1] not in WRAPPED:
+            return match[0]
+        piece = "\n".join(line.removeprefix("    ") for line in match[0].split("\n"))
+        return "\n".join(f"    {line}" for line in (PLAIN % f"{piece}\n").split("\n"))
+
+    changed = {"VariableType_0.cpp": REGISTRATION.sub(registration, KERNEL.sub(kernel, kernels))}
+    changed["VariableTypeEverything.cpp"] = changed["VariableType_0.cpp"]
+    for name, text in plain.items():
+        if name.startswith(("Functions", "python_functions")):
+            changed[name] = text.replace("_symint", "")
+        if name.startswith("ADInplaceOrViewType"):
+            changed[name] = re.sub(r"at::_ops::(\w+)::redispatch", r"at_npu::redispatch::\1", text)
+    return {**plain, **changed}
+
+
+def own_operators(folder: Path) -> set[str]:
+    texts = [(folder / name).read_text().partition("\ncustom:\n")[2] for name in ASCEND if "functions.yaml" in name]
+    return {name for text in texts for name in re.findall(r"- func: (?:\w+::)?([\w.]+)\(", text)}
+
+
+def check_rules(folder: Path) -> dict[str, str]:
+    """The files of the description, which are those that the rules give."""
+    actual = build(folder)
+    description = folder / "specset.toml"
+    hooks = 'hooks = "hooks.py"\n'
+    assert description.read_text().count(hooks) == 1
+    description.write_text(description.read_text().replace(hooks, ""))
+    plain = build(folder)
+    assert actual == by_rules(plain, own_operators(folder)) and actual != plain
+    return actual
+
+
+# ---- ordinary edits
+
+OPTIONS = "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+CONFIG = "third_party/op-plugin/op_plugin/config"
+FUNCTIONS, DERIVATIVES = f"{CONFIG}/op_plugin_functions.yaml", f"{CONFIG}/derivatives.yaml"
+BOTH = (FUNCTIONS, DERIVATIVES)
+FUNCTION, DEFINITION = "symint:\n", "- name: npu_scaled_"  # what is added stands before these
+
+
+def new(functions: str, derivatives: str = "") -> list[tuple[str, str, str]]:
+    """The edits that add functions, and definitions of their derivatives."""
+    listed = [(FUNCTIONS, FUNCTION, functions), (DERIVATIVES, DEFINITION, derivatives)]
+    return [(file, at, f"{text}{at}") for file, at, text in listed if text]
+
+
+def function(schema: str, *keys: str) -> str:
+    return "".join([f"  - func: {schema}\n", *(f"    {key}\n" for key in keys or ("op_api: all_version",))])
+
+
+def definition(schema: str, *lines: str) -> str:
+    return "".join([f"- name: {schema}\n", *(f"  {line}\n" for line in (*lines, "version: all_version"))])
+
+
+WIDEN, MAKE = "npu_widen(Tensor self, int[] size) -> Tensor", f"npu_make(Tensor self, {OPTIONS}) -> Tensor"
+VIEW = "npu_seen(Tensor(a) self, SymInt[] size) -> Tensor(a)"
+ZAP, NOISE = (
+    "npu_zap(Tensor self, SymInt n) -> Tensor",
+    "npu_noise(Tensor self, *, Generator? generator=None) -> Tensor",
+)
+EDITS: dict[str, tuple[list[tuple[str, str, str]], dict[str, str]]] = {  # edits, and what files then have
+    "out": (
+        new(
+            function(WIDEN) + function("npu_widen.out(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)"),
+            definition(WIDEN, "self: grad"),
+        ),
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_widen_out("},
+    ),
+    "factory": (new(function(MAKE), definition(MAKE, "self: grad")), {"variable_factories.h": "Tensor npu_make("}),
+    "view": (
+        new(function(VIEW), definition(VIEW, "self: grad.reshape_symint(self.sym_sizes())")),
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_seen(", "Functions.cpp": "grad.reshape("},
+    ),
+    "foreach": (new(function("npu_scale_list(Tensor[] self, float by) -> Tensor[]")), {}),
+    "inplace": (
+        new(
+            function(ZAP) + function("npu_zap_(Tensor(a!) self, SymInt n) -> Tensor(a!)"),
+            definition(ZAP, "self: grad * n"),
+        ),
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_zap_("},
+    ),
+    "generator": (
+        new(
+            function(NOISE, "op_api: [v2.1, newest]", "tags: nondeterministic_seeded"),
+            definition(NOISE, "self: grad"),
+        ),
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_noise("},
+    ),
+    "namespace": (
+        new(
+            function("second::npu_far(Tensor self) -> Tensor"),
+            definition("second::npu_far(Tensor self) -> Tensor", "self: grad"),
+        ),
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_far("},
+    ),
+    "removed": (
+        [(DERIVATIVES, ASCEND[DERIVATIVES][ASCEND[DERIVATIVES].index(DEFINITION) :], "")],
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_dtype_cast("},
+    ),
+    "renamed": (
+        [(file, "dtype_cast(Tensor self, int dtype, int?", "dtype_cast(Tensor self, int to, int?") for file in BOTH],
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_dtype_cast(ks & c10::after_autograd_keyset, self_, to"},
+    ),
+    "version": (
+        [
+            ("specset.toml", 'keys = ["acl_op", "op_api"]', 'keys = ["acl_op", "op_api", "sparse"]'),
+            *new(function("npu_thin(Tensor self) -> Tensor", "sparse: all_version"))[:1],
+            *new("", definition("npu_thin(Tensor self) -> Tensor", "self: grad")),
+        ],
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_thin("},
+    ),
+}  # fmt: skip
+
+
+def edit(folder: Path, edits: list[tuple[str, str, str]]) -> None:
+    for file, old, text in edits:
+        before = (folder / file).read_text()
+        assert before.count(old) == 1, (file, old)
+        (folder / file).write_text(before.replace(old, text))
+
+
+def check_edits(folder: Path, names: list[str]) -> None:
+    for name in names:
+        edit(folder, EDITS[name][0])
+    files = check_rules(folder)
+    for name in names:
+        for file, text in EDITS[name][1].items():
+            assert text in files[file], (name, text)
+    assert "_outf(" not in "".join(re.findall(r".*at_npu.*", files["VariableType_0.cpp"]))
+
+
+def test_every_setting_of_the_description_matches_something(ascend: Path) -> None:
+    check_rules(ascend)
+
+
+def test_the_rules_are_right_after_all_ordinary_edits(ascend: Path) -> None:
+    check_edits(ascend, [name for name in EDITS if name != "removed"])
+
+
+@pytest.mark.slow(4)
+@pytest.mark.parametrize("name", EDITS)
+def test_the_rules_are_right_after_an_ordinary_edit(name: str, ascend: Path) -> None:
+    check_edits(ascend, [name])
