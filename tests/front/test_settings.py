@@ -136,6 +136,8 @@ WRONG = {
     "families = ['nodes', 1]": 'gradmill.toml:1:1: families: this is a list\n  hint: write families = "…"',
     "[strict]\na = 1": "gradmill.toml:1:1: strict: this is a table\n  hint: write strict=0 or strict=1",
     "fix = 1": "gradmill.toml:1:1: fix: only the command line applies fixes\n  hint: write fix= there, if at all",
+    "hooks = 1": "gradmill.toml:1:1: hooks: only the command line of an editor lets it run the code of a set\n"
+    "  hint: write hooks= there, if at all",
     "strict =": "gradmill.toml:1:9: not TOML: Invalid value\n  the file is TOML: toml.io has the syntax",
     "strct = 1\nsped = 1": "gradmill.toml:1:1: strct: there is no such variable\n  hint: did you mean 'strict'?\n"
     "gradmill.toml:2:1: sped: there is no such variable\n  hint: did you mean 'specs'?",
