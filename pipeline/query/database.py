@@ -113,16 +113,6 @@ class Database(Engine):
         """Closes the store; what was not committed is dropped."""
         self._store.close()
 
-    @retried
-    def forget(self, wanted: Callable[[Name], bool]) -> None:
-        """Drops memos by name. Their readers are dirty, as if something had changed."""
-        calls = [call for row in self._store.rows() if (call := self.by_row(row)) is not None and wanted(call.name)]
-        for call in calls:
-            call.memo, call.past = None, []
-            self._unsaved.pop(call.row, None)
-            self.dirty.add(call.row)
-        invalidate(self, [call.row for call in calls])
-
     def compare_from_here(self) -> None:
         """Has `explain` compare with this revision, in place of the first one since the store was read."""
         self.replaced = {}

@@ -135,25 +135,6 @@ def test_a_table_has_another_number_than_a_query_of_its_name() -> None:
     assert (row_of_query(parts, ()), row_of_query(Query(parts.function), ())) == rows
 
 
-def test_forgotten_calls_run_again_and_their_readers_only_if_they_differ(project: Project) -> None:
-    project.ran("a b", (above,), (names,))
-    db = project.open(*QUERIES)
-    project.begin(db)
-    db.forget(lambda name: name[0] == size.name)
-    assert not db.is_clean(above) and db.is_clean(names)
-    assert (above(db), names(db)) == ("", "a b")
-    assert {name[0] for name in db.ran} == {size.name}
-
-
-def test_a_forgotten_table_makes_readers_of_all_its_items_dirty(project: Project) -> None:
-    project.ran("a b", (part, "a"), (part, "c"), (names,))
-    db = project.open(*QUERIES)
-    project.begin(db)
-    db.forget(lambda name: name[0] == parts.name)
-    assert (part(db, "a"), part(db, "c"), names(db)) == ("a", "-", "a b")
-    assert {name[0] for name in db.ran} == {parts.name}
-
-
 @pytest.mark.parametrize("requested", [False, True])
 def test_a_call_is_valid_if_it_need_not_run(project: Project, *, requested: bool) -> None:
     project.ran("a b", (above,))
