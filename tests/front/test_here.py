@@ -42,7 +42,7 @@ def test_a_repeated_run_says_the_same(flat: Path) -> None:
 
 def test_a_description_comes_before_the_files_next_to_it(flat: Path) -> None:
     (flat / "specset.toml").write_text('name = "described"\nbase = "core"\n')
-    run = forked.gradmill(["explain", "exp"], flat)
+    run = forked.gradmill(["show", "match", "exp"], flat)
     assert (run.status, run.stderr) == (0, WORDS.format("specset.toml"))
     assert [path.name for path in (flat / "cache").iterdir() if path.is_dir()] == ["described"]
 

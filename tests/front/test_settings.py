@@ -139,8 +139,8 @@ WRONG = {
     "hooks = 1": "gradmill.toml:1:1: hooks: only the command line of an editor lets it run the code of a set\n"
     "  hint: write hooks= there, if at all",
     "strict =": "gradmill.toml:1:9: not TOML: Invalid value\n  the file is TOML: toml.io has the syntax",
-    "strct = 1\nsped = 1": "gradmill.toml:1:1: strct: there is no such variable\n  hint: did you mean 'strict'?\n"
-    "gradmill.toml:2:1: sped: there is no such variable\n  hint: did you mean 'specs'?",
+    "strct = 1\nspec = 1": "gradmill.toml:1:1: strct: there is no such variable\n  hint: did you mean 'strict'?\n"
+    "gradmill.toml:2:1: spec: there is no such variable\n  hint: did you mean 'specs'?",
 }
 
 

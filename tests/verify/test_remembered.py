@@ -54,8 +54,8 @@ def test_gc_keeps_what_the_next_verification_reads(filled: Project) -> None:
     assert list(load(folder / FILE)) == [kept]
     assert [path.name for path in (folder / SAMPLES).iterdir()] == [f"{SAMPLES}-{TORCH}"]
     assert [path.name for path in folder.glob(f"{WORK}*")] == [f"{WORK}{os.getpid()}-abc"]
-    assert run.stdout.startswith("removed 3 rows, values and verdicts (2.0 MB), kept ")
-    assert filled.run("gc").stdout.startswith("removed 0 rows, values and verdicts (0.0 MB)")
+    assert run.stdout.startswith("removed 3 stores and verdicts (2.0 MB), kept 2 (")
+    assert filled.run("gc").stdout.startswith("removed 0 stores and verdicts (0.0 MB)")
 
 
 def test_the_samples_of_a_verdict_are_kept_compressed(tmp_path: Path) -> None:

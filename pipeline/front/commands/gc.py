@@ -7,6 +7,7 @@ import sys
 from pipeline.front.commands.request import Request
 from pipeline.front.run.collect import collect_cache
 from pipeline.front.run.own_code import running_code
+from pipeline.front.settings.reader import read_settings
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError
 
@@ -31,5 +32,5 @@ def _cache(request: Request) -> str:
     try:
         variables: dict[str, str] = request.settings()
     except SpecError:
-        variables = request.variables
+        variables = read_settings(request.variables, finds_set=False)
     return request.config(variables).cache

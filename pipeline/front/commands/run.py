@@ -106,11 +106,13 @@ class Lines(Progress):
         self._written: list[str] = []  # the names of files that changed
         self._current = 0  # the names of files that did not
         self._files = self._changed = 0
+        self._worked = False
 
     def doing(self, text: str) -> None:
         self._terminal.show(text)
 
     def stage(self, name: str, *, current: bool) -> None:
+        self._worked = self._worked or not current
         self._print(f"{'-- ' if current else '.  '}{name}\n")
 
     def units(self, rebuilt: Sequence[At], current: int) -> None:
@@ -149,10 +151,10 @@ class Lines(Progress):
         self._terminal.clear()
         if self._files and not failed:
             self._sum_up()
-            session, removed = self._session, self._session.outputs.removed
-            worked = session.db.ran or self._changed or removed
+            generated, removed = self._session.config.generated, self._session.outputs.removed
+            worked = self._worked or self._changed or removed
             took = time.perf_counter() - self._start if worked else None
-            self._print(summary(self._files, session.config.generated, self._changed, took, removed))
+            self._print(summary(self._files, generated, self._changed, took, removed))
         sys.stdout.flush()
 
     def _print(self, text: str) -> None:

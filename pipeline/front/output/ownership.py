@@ -25,7 +25,8 @@ _MARK = regex(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines
 _HEAD = 4096
 _STAMP = b"gradmill stamp\n"
 OUTPUTS = "# gradmill: the generated files\n"  # the first line of what `outputs=` names
-_TARGET = regex(rb"(?:(?:[^\s\\]|\\.)*/)?((?:[^\s/:\\]|\\.)+)[: ]")  # of a rule, the first one
+# Of a rule, the first one; the name of its folder may have line ends.
+_TARGET = regex(rb"(?:(?:[^ \t\\]|\\.)*/)?((?:[^\s/:\\]|\\.)+)[: ]")
 _ESCAPE = regex(rb"\\(.)")
 _LIST = regex(rb"set\(\n?\w+\n")
 _MANIFEST = regex(rb'\{"format":"(?:manifest|units)/\d+",')

@@ -15,13 +15,15 @@ import msgspec
 from pipeline.front.output.folder_record import FolderRecord, owner_at, owner_from
 from pipeline.front.output.ownership import is_manifest, refusal, refused
 from pipeline.front.run.answer import OWNER
-from pipeline.front.run.paths import PAGES, own_files
+from pipeline.front.run.paths import PAGES, TASKS, own_files
 from pipeline.front.settings.config import Config
 from pipeline.io.checked import checked, with_checksum
 from pipeline.io.decoding import decode_json
 from pipeline.io.files import is_file, read_file, replace_file
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.specs.find import former_owner
+
+_SQLITE = b"SQLite format 3\0"  # the first bytes of a database of doit's
 
 
 def check_claims(config: Config) -> None:
@@ -101,8 +103,8 @@ def _resolved(owner: str) -> str:
 
 
 def check_files(folder: str) -> None:
-    """SpecError with the files of others in a set's folder of the cache, unless it has an owner, a store or a
-    manifest: then the folder is gradmill's, and a file that looks like one of others is damaged."""
+    """SpecError with the files of others in a set's folder of the cache, unless it has an owner, a store, a manifest or
+    a database of doit's: then the folder is gradmill's, and a file that looks like one of others is damaged."""
     if owner_of(folder):
         return
     own = (os.path.join(each, name) for each in (folder, os.path.join(folder, PAGES)) for name in own_files(each))
@@ -111,8 +113,10 @@ def check_files(folder: str) -> None:
         return
     from pipeline.store.sqlite import is_store
 
-    heads = [read_file(path, 100) or b"" for path in paths if is_file(path)]
-    if any(is_store(head) or is_manifest(head) for head in heads):
+    heads = {path: read_file(path, 100) or b"" for path in paths if is_file(path)}
+    if any(is_store(head) or is_manifest(head) for head in heads.values()):
+        return
+    if any(head.startswith(_SQLITE) and os.path.basename(path).startswith(TASKS) for path, head in heads.items()):
         return
     problems = [(path, refusal(path, frozenset(), by_head=lambda head: not head)) for path in paths]
     errors = [refused(path, problem, "cache=DIR") for path, problem in problems if problem]
