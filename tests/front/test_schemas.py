@@ -105,7 +105,15 @@ QUIET = {  # commands without JSON, and the words that they need
     "clean": ["emit"], "completion": ["bash"], "export": ["ninja"],
     "gc": [], "help": [], "page": [], "run": [], "version": [],
 }  # fmt: skip
-OTHERS = {"lsp", "watch", "worker", "generate-code", "torchgen", "backend-stubs", "init"}  # servers, runs, and a new set
+OTHERS = {
+    "lsp",
+    "watch",
+    "worker",
+    "generate-code",
+    "torchgen",
+    "backend-stubs",
+    "init",
+}  # servers, runs, and a new set
 
 
 def test_other_commands_print_no_json(tiny: Project) -> None:

@@ -66,8 +66,8 @@ class Bench:
         self.words = {
             "set": ["specs=set"],
             "described": ["specs=described", "cache=described_cache", "generated=described_files"],
-            "graph": ["graphs=f.py", "families=graphs", "cache=graph_cache", "generated=graph_files"],
-            "exported": ["graphs=m.pt2", "families=graphs", "cache=model_cache", "generated=model_files"],
+            "graph": ["specs=core", "graphs=f.py", "families=graphs", "cache=graph_cache", "generated=graph_files"],
+            "exported": ["specs=core", "graphs=m.pt2", "families=graphs", "cache=model_cache", "generated=model_files"],
         }
         self.words["archive"] = self.words["exported"]
         for kind in self.words:
