@@ -82,6 +82,7 @@ class SqliteStore:
         self._noted = noted
         self._writes = writes
         self._new = ""  # the path of a file that a commit moves to its place
+        self._failed: Exception | None = None  # why values were not written: a commit reports it
         self._stat: Stat | None = None  # of the file as it was opened
         self._sum = self._size = 0
         self._connection: sqlite3.Connection | None = None
@@ -125,8 +126,9 @@ class SqliteStore:
         return self.empty or stat_of(self.path) == self._stat
 
     def discard(self) -> None:
-        """Continues with a new, empty store. A later run verifies the one on the disk, if it is still there."""
-        if not self.problem:
+        """Continues with a new, empty store; in memory alone if nothing can be written. A later run verifies the one on
+        the disk, if it is still there."""
+        if not self.problem and self._failed is None:
             with suppress(OSError, ValueError):
                 os.utime(self.path)
         self._create()
@@ -153,7 +155,7 @@ class SqliteStore:
 
     def _open(self) -> None:
         """Opens the file; a new store if there is none, or it is of another format."""
-        self.problem = ""
+        self.problem, self._failed = "", None
         if not is_file(self.path):
             return self._create()
         self._stat = stat_of(self.path)
@@ -196,12 +198,15 @@ class SqliteStore:
     def _create(self) -> None:
         """Begins an empty store, whose file is not at its place yet."""
         self.close()
-        self._stat, self._sum, self._size, self.problem = stat_of(self.path), 0, 0, ""
-        if self._writes:
+        self._stat, self._sum, self._size = stat_of(self.path), 0, 0
+        if self._writes and not self.problem and self._failed is None:
             try:
                 self._begin_file()
             except (sqlite3.Error, OSError, ValueError) as error:  # ValueError: a path that is not text
-                self._report(error)
+                if _is_full(error):
+                    self._failed = error
+                else:
+                    self._report(error)
                 self.close()
 
     def _state(self) -> State:
@@ -305,7 +310,8 @@ class SqliteStore:
         if key not in self._held:
             self._held[key] = value
             self._held_size += len(value)
-            if self._held_size > _HELD and not self.problem and (self.empty or self._writes):
+            can_write = not self.problem and self._failed is None and (self.empty or self._writes)
+            if self._held_size > _HELD and can_write:
                 self._flush()
 
     def _flush(self) -> None:
@@ -327,6 +333,8 @@ class SqliteStore:
 
     def commit(self, changes: Changes) -> bool:
         """Writes all changes or none. False if another process committed first, or for `problem`."""
+        if self._failed is not None:
+            self._report(self._failed)
         if self.problem:
             return False
         try:
@@ -403,12 +411,12 @@ class SqliteStore:
             self._connect()
         else:
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._held, self._held_size = {}, 0
+        self._held, self._held_size, self._failed = {}, 0, None
         self._stat, self.empty = stat_of(self.path), False
 
     def _give_up(self, error: Exception) -> None:
-        """Goes on without a file that cannot be written."""
-        self._report(error)
+        """Goes on in memory, without a file that cannot be written."""
+        self._failed = error
         self.release()
         if self._new:
             for (value,) in self._all("SELECT data FROM contents"):
@@ -416,8 +424,6 @@ class SqliteStore:
             held, size = self._held, self._held_size
             self.close()
             self._held, self._held_size = held, size
-        else:
-            self._writes = False
 
     def _report(self, error: Exception) -> None:
         """Notes why nothing can be committed. Another process that writes is not a reason."""
@@ -425,6 +431,12 @@ class SqliteStore:
             file = getattr(error, "filename", None)
             place = self.path if not file or file == self._new else file
             self.problem = f"{place}: {getattr(error, 'strerror', None) or error}"
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether the disk has no space left."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
 
 
 def set_aside_of(path: str) -> str:

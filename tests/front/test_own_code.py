@@ -142,8 +142,7 @@ _PRINTING, _PRINTED, _STAMPING = (
     [
         (("run",), [_PRINTING]),
         (("run",), [_PRINTING, _PRINTED]),
-        (("run", "--continue"), [_PRINTING]),
-        (("run", "--continue"), ["pipeline.stages.manifest"]),
+        (("run",), ["pipeline.stages.manifest"]),
         (("check",), [_PRINTING]),
         (("explain",), [_PRINTING]),
     ],

@@ -28,7 +28,8 @@ def main(words: Sequence[str]) -> int:
     except SpecError as error:
         problem = message_of(error)
     except CodeChanged:
-        problem = RUN_AGAIN
+        sys.stderr.write(f"{RUN_AGAIN}\n")
+        return MISUSED
     except BrokenPipeError:
         raise
     except OSError as error:
