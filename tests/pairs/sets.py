@@ -13,6 +13,7 @@ from never_wrong.specset import of_families, read_specs
 from project import CORE, ROOT
 
 from pipeline.families.family import Layout
+from pipeline.families.hook_files.files import HOOK_FILES
 from pipeline.families.table import FAMILIES
 from pipeline.releases import KNOWN, minor, resolve
 
@@ -23,7 +24,7 @@ _LACKING = ("folder", "needs_file")  # these sets have neither ATen's templates 
 ON_REQUEST = tuple(
     name
     for name, family in FAMILIES.items()
-    if not (family.by_default or family.unit == "graph" or family.subject == "described")
+    if not (family.by_default or family.unit == "graph" or family is HOOK_FILES)
     if not any(getattr(family, each) for each in _LACKING)
 )
 OPERATORS = ["add", "mul", "exp", "full", "transpose"]

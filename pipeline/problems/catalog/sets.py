@@ -30,8 +30,8 @@ SETS = (
         "unmatched-functions",
         "A selection names a function, a tag, a namespace or a key that is missing, or lists only functions that the"
         " family does not have. Another release, or the next version of the set's files, may have them.",
-        'functions = ["swissh", "plugin::add.Tensor"]',
-        'functions = ["swish", "plugin::add.Tensor"]',
+        'slots.definitions = { piece = "definition", of = ["swissh", "plugin::add.Tensor"] }',
+        'slots.definitions = { piece = "definition", of = ["swish", "plugin::add.Tensor"] }',
         _FILE,
     ),
     Rule(
@@ -44,7 +44,7 @@ SETS = (
     ),
     Rule(
         "unmatched-text",
-        "The text that a replacement or a rewrite looks for is missing, or a wrap has nothing to wrap.",
+        "The text that a replacement or a rewrite looks for is missing.",
         '{ from = "at::redispach", to',
         '{ from = "at::redispatch", to',
         _FILE,
