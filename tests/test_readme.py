@@ -35,6 +35,7 @@ MEANT = {
     "DIR": "made",
     "X.Y.Z": "2.13.0",
     "PATH": "page",
+    "FOLDER": "begun",
 }
 # Commands in the running text that are shown elsewhere, and where.
 ELSEWHERE = {
