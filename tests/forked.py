@@ -78,7 +78,7 @@ class Run(NamedTuple):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The JSON objects that `doit show` printed."""
+        """The JSON objects that `gradmill show` printed."""
         return [json.loads(line) for line in self.ok().stdout.splitlines()]
 
     @property

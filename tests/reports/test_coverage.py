@@ -1,4 +1,4 @@
-"""`doit coverage`: its rows, its totals, its table."""
+"""`gradmill coverage`: its rows, its totals, its table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`doit diff`: the differences between two spec sets, and their report."""
+"""`gradmill diff`: the differences between two spec sets, and their report."""
 
 from __future__ import annotations
 

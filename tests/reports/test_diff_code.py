@@ -1,5 +1,5 @@
-"""`doit diff --code`: the generated code of two spec sets, unit by unit. The generated files are the oracle: something
-is reported exactly if a byte of them differs."""
+"""`gradmill diff --code`: the generated code of two spec sets, unit by unit. The generated files are the oracle:
+something is reported exactly if a byte of them differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`doit page`: what the pages say, that their links hold, which of them an edit writes again."""
+"""`gradmill page`: what the pages say, that their links hold, which of them an edit writes again."""
 
 from __future__ import annotations
 
