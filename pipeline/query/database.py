@@ -55,6 +55,8 @@ class Database(Engine):
                     break
             else:
                 raise StoreDamaged("it changes while it is read")
+            if self.changed and not same and self._store.is_overgrown:
+                self.empty()
         except StoreDamaged as damage:
             self.inputs = inputs
             self.start_over(damage)

@@ -88,6 +88,10 @@ class Store(Protocol):
         """Keeps changes, all or none. False if they could not be kept, as `problem` says, or as another process has
         committed since `begin`."""
 
+    @property
+    def is_overgrown(self) -> bool:
+        """Whether it has so many former results that a new store is better."""
+
     def discard(self) -> None:
         """Starts with an empty state. The next commit puts it in the place of all that the store has."""
 

@@ -81,6 +81,11 @@ class MemoryStore:
     def _parts(self, memo: Memo) -> Iterable[bytes]:
         return load_items(memo.value or self.value(memo.digest), self.value).parts()
 
+    @property
+    def is_overgrown(self) -> bool:
+        """False: `collect` drops former results."""
+        return False
+
     def discard(self) -> None:
         """Forgets everything, and what is on the disk, which is not touched."""
         self.close()

@@ -105,9 +105,6 @@ class SqliteStore:
             self._sum, self._size = state.sum, state.size
             if same and known == state.sum:
                 return state.snapshot, True
-            if self._stat is not None and self._stat.size > _GROWTH * state.size and self._writes:
-                self._create()
-                return Snapshot(), False
             self._verify()
             return state.snapshot, False
         except (sqlite3.Error, OSError, ValueError) as error:  # ValueError: a path that is not text
@@ -124,6 +121,11 @@ class SqliteStore:
     def is_current(self) -> bool:
         """Whether the file is the one that was opened."""
         return self.empty or stat_of(self.path) == self._stat
+
+    @property
+    def is_overgrown(self) -> bool:
+        """Whether most of the file are former results."""
+        return self._stat is not None and self._stat.size > _GROWTH * self._size and not self.empty and self._writes
 
     def discard(self) -> None:
         """Continues with a new, empty store; in memory alone if nothing can be written. A later run verifies the one on

@@ -26,6 +26,7 @@ from pipeline.front.output.folder_record import FolderRecord
 from pipeline.front.run.build import Build
 from pipeline.query.database import Database
 from pipeline.stages.infos import infos_of
+from pipeline.store import sqlite
 
 FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
@@ -359,3 +360,15 @@ def test_an_error_that_earlier_results_do_not_cause_is_raised_as_it_is(
     assert project.rows.exists() and not Path(f"{project.rows}.failed").exists()
     assert "-- schemas\n" in project.run().clean().stdout  # the results of earlier runs are used
     assert_clean(project)
+
+
+def test_a_store_that_is_mostly_former_results_is_replaced_by_the_next_edit_and_by_no_other_run(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_GROWTH", 0)
+    built.path("derivatives.yaml").touch()
+    assert built.run_patched().ok().ran == []
+    built.set_formula("exp", "self", SECOND)
+    assert {"schemas", "infos", "match"} <= set(built.run_patched().ok().ran)
+    assert_clean(built)
+    assert built.run().ran == []

@@ -119,7 +119,7 @@ class _Watch:
                 what = f"{_summary(units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
             if not done.failed:
-                session.update(MANIFEST)  # now, since nobody waits for it
+                session.update(MANIFEST)  # after the files: no one waits for it
             session.save()
             session.unlock()
             if session.config.verify:
