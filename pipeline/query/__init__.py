@@ -29,7 +29,7 @@ a store are all of the same code: the program opens another store when its code 
 that. A dirty row is verified when it is next requested, possibly many revisions later.
 
 **Damage**: a store that does not return what was written to it raises `StoreDamaged`, at any time. The request starts
-over on an empty store. There is no partial trust: at the end, `Database.check` says whether everything must be requested
+over on an empty store. There is no partial trust: at the end, `Database.check` says whether all must be requested
 again.
 
 **Failures**: any other error that a query raises is a bug, unless the query raises it on purpose. If the store has
