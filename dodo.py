@@ -18,21 +18,21 @@ from doit import get_var
 from doit.exceptions import InvalidDodoFile, TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
-from pipeline.front.console import done, print_report, up_to_date
-from pipeline.front.process import prepare
-from pipeline.front.run.claims import check_claims
-from pipeline.front.run.cleaning import clean
-from pipeline.front.run.contents import At, units
-from pipeline.front.run.own_code import RUN_AGAIN, CodeChanged
-from pipeline.front.run.session import MANIFEST, Selection, Session, Updated
-from pipeline.front.run.tasks import usable_database
-from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT, read_config
-from pipeline.front.settings.hints import check_variables
-from pipeline.front.settings.reader import read_settings
-from pipeline.front.settings.variables import VARIABLES
-from pipeline.problems.plain import lines, message_of, reason
-from pipeline.problems.problem import SpecError
-from pipeline.stages.units import families
+from gradmill.front.console import done, print_report, up_to_date
+from gradmill.front.process import prepare
+from gradmill.front.run.claims import check_claims
+from gradmill.front.run.cleaning import clean
+from gradmill.front.run.contents import At, units
+from gradmill.front.run.own_code import RUN_AGAIN, CodeChanged
+from gradmill.front.run.session import MANIFEST, Selection, Session, Updated
+from gradmill.front.run.tasks import usable_database
+from gradmill.front.settings.config import NO_FIX, NO_FIX_HINT, read_config
+from gradmill.front.settings.hints import check_variables
+from gradmill.front.settings.reader import read_settings
+from gradmill.front.settings.variables import VARIABLES
+from gradmill.problems.plain import lines, message_of, reason
+from gradmill.problems.problem import SpecError
+from gradmill.stages.units import families
 
 LOCK = RLock()  # of the session, with `doit -n`: threads run actions, and the main one asks what is up to date
 PROCESS = os.getpid()

@@ -18,7 +18,7 @@ class BuildWithCore(build_py):
     def run(self):
         super().run()
         if not self.editable_mode:
-            shutil.copytree(CORE, Path(self.build_lib, "pipeline", CORE), dirs_exist_ok=True)
+            shutil.copytree(CORE, Path(self.build_lib, "gradmill", CORE), dirs_exist_ok=True)
 
     def get_source_files(self):
         return [*super().get_source_files(), *(str(path) for path in CORE.rglob("*") if path.is_file())]

@@ -72,7 +72,7 @@ def build(folder: Path, specs: Path, layout: str) -> Path:
     """Compiles the program of a layout and returns its path."""
     generated = folder / "generated"
     words = [f"specs={specs}", f"generated={generated}", f"cache={folder / 'cache'}", f"layout={layout}", "shards=1"]
-    run = [sys.executable, "-m", "pipeline", "families=nodes", *words]
+    run = [sys.executable, "-m", "gradmill", "families=nodes", *words]
     subprocess.run(run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     main = folder / "main.cpp"
     main.write_text(PROGRAM)

@@ -49,7 +49,7 @@ class Client:
 
     async def start(self, *words: str) -> None:
         self.client.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: print(params.message, file=sys.stderr))
-        await self.client.start_io(sys.executable, "-m", "pipeline", "lsp", *words, cwd=ROOT)
+        await self.client.start_io(sys.executable, "-m", "gradmill", "lsp", *words, cwd=ROOT)
         self._process = self.client._server.pid  # type: ignore[union-attr]
         await self.client.initialize_async(types.InitializeParams(capabilities=types.ClientCapabilities()))
         self.client.initialized(types.InitializedParams())

@@ -45,7 +45,7 @@ def _measure(place: Path, saves: int) -> list[float]:
     words = [f"specs={specs.folder}", f"generated={generated_file.parent}", f"cache={place / 'cache'}"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     watching = subprocess.Popen(
-        [sys.executable, "-m", "pipeline", "watch", *words],
+        [sys.executable, "-m", "gradmill", "watch", *words],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,

@@ -29,7 +29,7 @@ class Worker:
     """A worker for actions in `place`."""
 
     def __init__(self, place: Path) -> None:
-        words = [sys.executable, "-m", "pipeline", "worker", "--persistent_worker"]
+        words = [sys.executable, "-m", "gradmill", "worker", "--persistent_worker"]
         self._process = subprocess.Popen(words, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def run(self, arguments: list[str]) -> float:
@@ -63,7 +63,7 @@ class Worker:
 def process(place: Path, words: list[str]) -> float:
     """The seconds of a process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "pipeline", *words], cwd=place, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-m", "gradmill", *words], cwd=place, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -1,11 +1,11 @@
 """Adds releases to those that gradmill knows, or reads known ones again: python -m tests.add_release VERSION …
 
 Of each, the torch wheel is downloaded (once: it is kept, in the folder that `GRADMILL_WHEELS` names), the release is
-added to `KNOWN` in `pipeline/releases/table.py` and to the README, and the names that its formulas may call and the
-digests of its generator's files to the tables of `pipeline/releases/names`. Then gradmill is compared with the
-release's own torchgen on its package, all files and all functions, and on a checkout. What differs is listed, as are
-warnings about formulas: all of these compile. Where a list of torchgen's differs, the row that the table lacks is
-printed. What else differs needs rows, too, or lines with `//>=` the release in the texts of families: add them, and
+added to `KNOWN` in `pipeline/gradmill/releases/table.py` and to the README, and the names that its formulas may call
+and the digests of its generator's files to the tables of `pipeline/gradmill/releases/names`. Then gradmill is compared
+with the release's own torchgen on its package, all files and all functions, and on a checkout. What differs is listed,
+as are warnings about formulas: all of these compile. Where a list of torchgen's differs, the row that the table lacks
+is printed. What else differs needs rows, too, or lines with `//>=` the release in the texts of families: add them, and
 run this again.
 
 Before there is a wheel: `--checkout FOLDER` reads a PyTorch checkout of the release's branch in its place.
@@ -37,8 +37,8 @@ from releases.package_of_checkout import package_of
 from releases.rules import missing_rows
 
 README = ROOT / "README.md"
-TABLE = ROOT / "pipeline" / "releases" / "table.py"
-FOLDER = ROOT / "pipeline" / "releases" / "names"
+TABLE = ROOT / "pipeline" / "gradmill" / "releases" / "table.py"
+FOLDER = ROOT / "pipeline" / "gradmill" / "releases" / "names"
 TABLES = ("functions", "others", "methods", "helpers", "generator")
 HEAD = "# Written by python -m tests.add_release.\n"
 NATIVE = "torchgen/packaged/ATen/native/native_functions.yaml"
@@ -137,9 +137,9 @@ def spans(row: Row, result: set[str], versions: list[str]) -> list[str]:
 
 def rows_of(package: Path | Member) -> dict[str, set[Row]]:
     """The rows that a package has for each table of names."""
-    from pipeline.cpp.declared import ANY
-    from pipeline.cpp.header import arity_of, read_header
-    from pipeline.cpp.overloads import OTHER_FUNCTIONS, OTHER_METHODS
+    from gradmill.cpp.declared import ANY
+    from gradmill.cpp.header import arity_of, read_header
+    from gradmill.cpp.overloads import OTHER_FUNCTIONS, OTHER_METHODS
 
     def text(name: str) -> str:
         member = package / name
@@ -167,7 +167,7 @@ def rows_of(package: Path | Member) -> dict[str, set[Row]]:
 
 def _counted(result: dict[str, int]) -> set[Row]:
     """Names with the most arguments that each takes, where that is known."""
-    from pipeline.cpp.declared import ANY
+    from gradmill.cpp.declared import ANY
 
     return {name if most >= ANY else f"{name} {most}" for name, most in result.items()}
 

@@ -25,7 +25,7 @@ from project import ROOT
 
 COPIED = ("pipeline", "tests", "specs", "examples", "docs", "dodo.py", "pyproject.toml", "README.md")
 EQUALITY = ("tests/stages/test_equality.py", "tests/families/test_odd.py", "tests/lsp/test_bad.py")
-TESTS = {  # of a folder of `pipeline`: the tests that should notice, the fastest first
+TESTS = {  # of a folder of `gradmill`: the tests that should notice, the fastest first
     "query": ("tests/query",),
     "store": ("tests/query", "tests/front/test_cache.py"),
     "io": ("tests/query", "tests/front/test_folder_record.py"),
@@ -112,7 +112,7 @@ def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
     words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
     words += ["--tb=no", "--assert=plain"]  # what differs may be megabytes, and explaining it takes minutes
     words += [f"--basetemp={folder / 'tmp'}"]  # by default pytest deletes what earlier runs left
-    environment = os.environ | {"PYTHONPATH": str(folder)}
+    environment = os.environ | {"PYTHONPATH": str(folder / "pipeline")}
     try:
         done = subprocess.run(
             words, cwd=folder, env=environment, capture_output=True, text=True, timeout=1200, check=False
@@ -144,11 +144,11 @@ def trials(chosen: Sequence[Mutation], tests: Sequence[str]) -> Iterator[Trial]:
 
 def main(words: Sequence[str]) -> int:
     parser = options(__doc__, 20)
-    parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="modules or folders; all of pipeline")
+    parser.add_argument("places", nargs="*", type=Path, metavar="PATH", help="modules or folders; all of gradmill")
     parser.add_argument("--tests", nargs="+", default=[], help="those to run; else by the folder")
     wanted = parser.parse_args(words)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    places = wanted.places or [ROOT / "pipeline"]
+    places = wanted.places or [ROOT / "pipeline" / "gradmill"]
     modules = (path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
     found = [each for path in sorted(modules) for each in mutations(path.resolve())]
     chosen = Random(wanted.seed).sample(found, min(wanted.count, len(found)))

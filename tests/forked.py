@@ -24,16 +24,16 @@ ROOT = Path(__file__).resolve().parent.parent
 # What every run imports sooner or later.
 _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig argparse sqlite3 tomllib yaml
-    pipeline.cpp.header pipeline.front.commands.explain pipeline.front.commands.list pipeline.front.commands.show
-    pipeline.front.start.main pipeline.front.commands.run pipeline.front.run.session pipeline.front.run.selection
-    pipeline.front.run.collect pipeline.front.run.orphans pipeline.front.run.places pipeline.front.run.sources
-    pipeline.query.explain pipeline.query.database pipeline.store.sqlite pipeline.problems.render
-    pipeline.problems.causes
-    pipeline.releases.names pipeline.reports.explain_text pipeline.rules.derivatives.info
-    pipeline.rules.derivatives.suspicion pipeline.rules.kernels.derivative pipeline.rules.matching.differentiability
-    pipeline.rules.matching.inplace pipeline.rules.matching.naming pipeline.rules.matching.target
-    pipeline.rules.native.entry pipeline.rules.native.generation pipeline.specs.values pipeline.stages.formulas.cut
-    pipeline.stages.formulas.vocabulary pipeline.stages.manifest pipeline.stages.shard
+    gradmill.cpp.header gradmill.front.commands.explain gradmill.front.commands.list gradmill.front.commands.show
+    gradmill.front.start.main gradmill.front.commands.run gradmill.front.run.session gradmill.front.run.selection
+    gradmill.front.run.collect gradmill.front.run.orphans gradmill.front.run.places gradmill.front.run.sources
+    gradmill.query.explain gradmill.query.database gradmill.store.sqlite gradmill.problems.render
+    gradmill.problems.causes
+    gradmill.releases.names gradmill.reports.explain_text gradmill.rules.derivatives.info
+    gradmill.rules.derivatives.suspicion gradmill.rules.kernels.derivative gradmill.rules.matching.differentiability
+    gradmill.rules.matching.inplace gradmill.rules.matching.naming gradmill.rules.matching.target
+    gradmill.rules.native.entry gradmill.rules.native.generation gradmill.specs.values gradmill.stages.formulas.cut
+    gradmill.stages.formulas.vocabulary gradmill.stages.manifest gradmill.stages.shard
 """.split()
 
 
@@ -101,7 +101,7 @@ def doit(words: list[str], folder: Path = ROOT) -> Run:
 
 
 def patched_gradmill(words: list[str], folder: Path = ROOT) -> Run:
-    """`python -m pipeline`, with what this process has in the place of gradmill's own."""
+    """`python -m gradmill`, with what this process has in the place of gradmill's own."""
     return forked(lambda: run_gradmill(words), ["gradmill", *words], folder)
 
 
@@ -111,7 +111,7 @@ def patched_doit(words: list[str], folder: Path = ROOT) -> Run:
 
 
 def gradmill(words: list[str], folder: Path = ROOT) -> Run:
-    """`python -m pipeline`, in any folder."""
+    """`python -m gradmill`, in any folder."""
     return _small("gradmill", words, folder)
 
 
@@ -130,7 +130,7 @@ def run_doit(words: list[str]) -> int:
 
 def run_gradmill(words: list[str]) -> int:
     """Runs it in this process, once."""
-    from pipeline.front.start.command import main
+    from gradmill.front.start.command import main
 
     return main(words)
 

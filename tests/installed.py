@@ -87,6 +87,6 @@ def install(wheel: Path, folder: Path) -> Path:
     packages = next((folder / "lib").glob("python*")) / "site-packages"
     places = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
     (packages / "needed.pth").write_text("\n".join(places) + "\n")  # what .pth files there say is not heeded
-    where = run(python, "-c", "import pipeline, sys; print(pipeline.__file__)", cwd=folder)
+    where = run(python, "-c", "import gradmill, sys; print(gradmill.__file__)", cwd=folder)
     assert where.stdout.startswith(str(packages)), where
     return folder / "bin"

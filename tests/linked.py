@@ -68,7 +68,7 @@ def generate(of: Linked, layout: str, folder: Path) -> Path:
     """The folder of the generated files."""
     generated = folder / f"{of.name}_{layout}"
     words = [f"specs={of.specs}", f"layout={layout}", *([f"shards={SHARDS}"] if layout == "split" else [])]
-    _run(sys.executable, "-m", "pipeline", *words, f"generated={generated}", f"cache={folder / 'cache'}")
+    _run(sys.executable, "-m", "gradmill", *words, f"generated={generated}", f"cache={folder / 'cache'}")
     return generated
 
 

@@ -19,17 +19,17 @@ import forked
 from forked import Run
 from manifests import manifest_in
 
-from pipeline.families.family import Layout
-from pipeline.families.table import FAMILIES
-from pipeline.front.commands.table import COMMANDS
-from pipeline.front.run.own_code import running_code
-from pipeline.io.files import TICK
-from pipeline.releases import resolve
+from gradmill.families.family import Layout
+from gradmill.families.table import FAMILIES
+from gradmill.front.commands.table import COMMANDS
+from gradmill.front.run.own_code import running_code
+from gradmill.io.files import TICK
+from gradmill.releases import resolve
 
 ROOT = forked.ROOT
 CORE = ROOT / "specs" / "core"
 
-JOINED = "part.encode()"  # where a file is put together, in pipeline/stages/shard.py
+JOINED = "part.encode()"  # where a file is put together, in pipeline/gradmill/stages/shard.py
 
 ANALYSIS = ["specs", "schemas", "derivatives", "infos", "foreach", "match"]
 NODE_FILES = [
@@ -189,8 +189,8 @@ class Project:
         if "seed" in variables:
             environment["PYTHONHASHSEED"] = str(variables.pop("seed"))
         if self.root != ROOT:
-            environment.pop("PYTHONPATH", None)
-        command = [sys.executable, "-m", "pipeline", *self._words(arguments, variables)]
+            environment["PYTHONPATH"] = str(self.root / "pipeline")
+        command = [sys.executable, "-m", "gradmill", *self._words(arguments, variables)]
         return subprocess.Popen(
             command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -330,7 +330,7 @@ def elsewhere(*words: object, cwd: Path, group: bool = False, root: Path = ROOT)
     return subprocess.Popen(
         [sys.executable, *map(str, words)],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(root), "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONPATH": str(Path(root) / "pipeline"), "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

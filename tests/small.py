@@ -19,8 +19,8 @@ import forked
 from never_wrong.specset import make_tiny
 from server import Server
 
-from pipeline.front.run import bytecode, own_code
-from pipeline.io.files import read_file, stat_of
+from gradmill.front.run import bytecode, own_code
+from gradmill.io.files import read_file, stat_of
 
 RUNS = {"doit": forked.run_doit, "gradmill": forked.run_gradmill}
 
@@ -38,7 +38,10 @@ class Small(Server):
         return sys.path
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(forked.ROOT)}  # the gradmill of these tests, whichever is installed
+        return {
+            **os.environ,
+            "PYTHONPATH": str(forked.ROOT / "pipeline"),
+        }  # the gradmill of these tests, whichever is installed
 
 
 class Installed(Small):

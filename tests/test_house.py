@@ -1,4 +1,5 @@
-"""The rules of `pipeline/`, checked in its text: which folder imports which, what a stage may ask its database for."""
+"""The rules of `pipeline/gradmill/`, checked in its text: which folder imports which, what a stage may ask its database
+for."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ from typing import NamedTuple
 import pytest
 from project import COMMANDS, ROOT
 
-from pipeline.families.hook_files.files import HOOK_FILES
-from pipeline.families.table import FAMILIES
+from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.table import FAMILIES
 
-PIPELINE = ROOT / "pipeline"
+PIPELINE = ROOT / "pipeline" / "gradmill"
 MODULES = sorted(path for path in PIPELINE.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in MODULES})
 
@@ -41,14 +42,14 @@ ORDER = (
     "query",
     "io",
 )
-FOR_ALL = {"__version__", "STARTED"}  # what `pipeline/__init__.py` has for everyone
+FOR_ALL = {"__version__", "STARTED"}  # what `pipeline/gradmill/__init__.py` has for everyone
 
 PROCESS = ("gc.", "signal.", "atexit.", "faulthandler.", "warnings.", "resource.", "sys.set", "os.chdir", "os.umask")
 READS = {"digest", "input", "item", "names", "report"}  # all that a query asks its database for
 
 
 class Import(NamedTuple):
-    """One import of something of `pipeline`."""
+    """One import of something of `gradmill`."""
 
     place: str
     module: str
@@ -61,11 +62,11 @@ def label(path: Path) -> str:
 
 
 def dotted(path: Path) -> str:
-    return label(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return label(path).removeprefix("pipeline/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def layer(module: str) -> str:
-    """The folder that a module is in; "" for `pipeline` itself and its `__main__`."""
+    """The folder that a module is in; "" for `gradmill` itself and its `__main__`."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 and parts[1] != "__main__" else ""
 
@@ -83,7 +84,7 @@ def nodes(path: Path) -> list[ast.AST]:
 
 @cache
 def imports(path: Path) -> list[Import]:
-    """All imports of `pipeline` in a module, those inside functions too."""
+    """All imports of `gradmill` in a module, those inside functions too."""
     return list(_imports(path))
 
 
@@ -103,11 +104,11 @@ def _imports(path: Path) -> Iterator[Import]:
         place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if alias.name.split(".")[0] == "pipeline":
+                if alias.name.split(".")[0] == "gradmill":
                     yield Import(place, alias.name, "")
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{place}: an import says where from"
-            if (node.module or "").split(".")[0] == "pipeline":
+            if (node.module or "").split(".")[0] == "gradmill":
                 for alias in node.names:
                     yield Import(place, node.module or "", alias.name)
 
@@ -217,7 +218,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     needed = [*project["dependencies"], *extras["lsp"]]
-    declared = {re.split(r"[^\w.-]", need)[0] for need in needed} | {"yaml", "pipeline"}
+    declared = {re.split(r"[^\w.-]", need)[0] for need in needed} | {"yaml", "gradmill"}
     declared.add("torch")  # the one that is checked with; the tests above say what imports it
     assert "pyyaml" in declared, "it is imported by another name"
     found = {name.split(".")[0]: place for path in MODULES for place, name in all_imports(path, typing=False)}
@@ -284,7 +285,10 @@ def test_messages_name_the_command_that_works_in_every_folder() -> None:
 def test_stats_are_taken_by_one_function() -> None:
     """The note of a command line, the record of a run and a run agree on what a stat is."""
     taken = [label(path) for path in MODULES if "st_mtime_ns" in path.read_text()]
-    assert taken == ["pipeline/io/files.py", "pipeline/io/stats.py"]  # the one is the clock of a file system
+    assert taken == [
+        "pipeline/gradmill/io/files.py",
+        "pipeline/gradmill/io/stats.py",
+    ]  # the one is the clock of a file system
 
 
 WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC")
@@ -311,9 +315,9 @@ def test_one_module_opens_files_for_writing() -> None:
     actual = {
         f"{label(path)}: {ast.unparse(node)}" for path, node in calls if isinstance(node, ast.Call) and writes(node)
     }
-    assert [line for line in actual if not line.startswith("pipeline/io/files.py: ")] == []
+    assert [line for line in actual if not line.startswith("pipeline/gradmill/io/files.py: ")] == []
     creating = [line for line in actual if "O_CREAT" in line]
-    assert creating == ["pipeline/io/files.py: os.open(path, os.O_RDWR | os.O_CREAT | _SAFE, 438)"]  # the lock
+    assert creating == ["pipeline/gradmill/io/files.py: os.open(path, os.O_RDWR | os.O_CREAT | _SAFE, 438)"]  # the lock
 
 
 @pytest.mark.parametrize(
@@ -340,15 +344,19 @@ def test_json_is_decoded_by_one_function() -> None:
     """The one that has no other error than ValueError, however deep the data are."""
     found = re.compile(r"\bjson\.(decode|loads?)\(")
     # These read what gradmill wrote, and import no other part of it.
-    own = ["pipeline/families/hook_files/child.py", "pipeline/io/decoding.py", "pipeline/verify/child/__main__.py"]
+    own = [
+        "pipeline/gradmill/families/hook_files/child.py",
+        "pipeline/gradmill/io/decoding.py",
+        "pipeline/gradmill/verify/child/__main__.py",
+    ]
     assert [label(path) for path in MODULES if found.search(path.read_text())] == own
 
 
 def test_what_looks_before_imports_imports_next_to_nothing() -> None:
     for name in ("front/run/answer.py", "io/checked.py", "io/stats.py"):
         inner = {target(each) for each in imports(PIPELINE / name)}
-        outer = {name.split(".")[0] for _, name in all_imports(PIPELINE / name)} - {"pipeline"}
-        assert inner <= {"pipeline.front", "pipeline.io.checked", "pipeline.io.stats"}
+        outer = {name.split(".")[0] for _, name in all_imports(PIPELINE / name)} - {"gradmill"}
+        assert inner <= {"gradmill.front", "gradmill.io.checked", "gradmill.io.stats"}
         assert outer <= {"__future__", "collections", "os", "sys", "zlib"}
 
 
@@ -372,8 +380,8 @@ def test_a_query_asks_its_database_for_values_only() -> None:
 
 
 ENTRIES = (
-    *("pipeline/front/start/command.py", "pipeline/front/start/main.py"),
-    "pipeline/front/process.py",  # to start it again
+    *("pipeline/gradmill/front/start/command.py", "pipeline/gradmill/front/start/main.py"),
+    "pipeline/gradmill/front/process.py",  # to start it again
 )
 
 

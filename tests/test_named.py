@@ -52,8 +52,8 @@ def label(path: Path) -> str:
 
 
 def is_there(name: str, near: Path) -> bool:
-    """Whether a path is one from the root, from `pipeline/` or from the folder of the text that names it."""
-    bases = (ROOT, ROOT / "pipeline", near)
+    """Whether a path is one from the root, from `pipeline/gradmill/` or from the folder of the text that names it."""
+    bases = (ROOT, ROOT / "pipeline" / "gradmill", near)
     return any((base / name).exists() or (base / f"{name}.py").exists() or any(base.glob(name)) for base in bases)
 
 
@@ -138,8 +138,11 @@ def test_commands_in_prose_are_scripts_with_these_options() -> None:
 
 def test_the_files_that_settings_name_are_there() -> None:
     tools = SETTINGS["tool"]
-    data = tools["setuptools"]["package-data"]["pipeline"]
-    patterns = [f"pipeline/{each}" for each in data] + [*tools["ruff"]["extend-exclude"], *tools["mypy"]["files"]]
+    data = tools["setuptools"]["package-data"]["gradmill"]
+    patterns = [f"pipeline/gradmill/{each}" for each in data] + [
+        *tools["ruff"]["extend-exclude"],
+        *tools["mypy"]["files"],
+    ]
     patterns += [*tools["ruff"]["lint"]["per-file-ignores"], *tools["pytest"]["ini_options"]["testpaths"]]
     patterns += [each for files in tools["setuptools"]["data-files"].values() for each in files]
     assert [pattern for pattern in patterns if not any(ROOT.glob(pattern))] == []

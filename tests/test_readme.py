@@ -156,7 +156,7 @@ def doit(folder: Path, *words: str) -> Run:
 
 
 def gradmill(folder: Path, *words: str) -> Run:
-    return installed.run(sys.executable, "-m", "pipeline", *words, cwd=folder)
+    return installed.run(sys.executable, "-m", "gradmill", *words, cwd=folder)
 
 
 PROGRAMS = {"doit": doit, "gradmill": gradmill}

@@ -24,7 +24,7 @@ _NAMES = re.compile(r"torchgen: ((?:`[\w.]+`(?:,\s+)?)+)\.")
 def answered() -> dict[str, set[str]]:
     """The modules that name each function of torchgen, by its name there."""
     result = defaultdict(set)
-    for path in sorted((ROOT / "pipeline").rglob("*.py")):
+    for path in sorted((ROOT / "pipeline" / "gradmill").rglob("*.py")):
         text = ast.get_docstring(ast.parse(path.read_text())) or ""
         found = _NAMES.search(text)
         assert "torchgen:" not in text or found, f"{path}: its docstring names no `module.function` of torchgen"
@@ -70,11 +70,11 @@ def test_every_rule_of_upstreams_names_its_function() -> None:
         derivatives/calls derivatives/hidden derivatives/known derivatives/pitfalls derivatives/suspicion
         derivatives/typecheck derivatives/uses layers/entry layers/facts layers/versions matching/lost
     """
-    modules = {path for path in (ROOT / "pipeline" / "rules").rglob("*.py") if path.read_text()}
+    modules = {path for path in (ROOT / "pipeline" / "gradmill" / "rules").rglob("*.py") if path.read_text()}
     named = {name for names in answered().values() for name in names}
-    missing = {path.relative_to(ROOT / "pipeline" / "rules").with_suffix("").as_posix() for path in modules} - {
-        name.removeprefix("pipeline/rules/").removesuffix(".py") for name in named
-    }
+    missing = {
+        path.relative_to(ROOT / "pipeline" / "gradmill" / "rules").with_suffix("").as_posix() for path in modules
+    } - {name.removeprefix("pipeline/gradmill/rules/").removesuffix(".py") for name in named}
     assert missing == set(ours.split())
 
 

@@ -22,7 +22,7 @@ from project import files_in
 from releases import WHEELS, Source, Unavailable, find_source, known_versions
 from releases.selected import CASES, Case, list_of, operators_of
 
-from pipeline.front.commands.generate_code import SUBSETS
+from gradmill.front.commands.generate_code import SUBSETS
 
 OPTIONS = ((), ("--disable-autograd",))
 FEW = (
@@ -33,7 +33,7 @@ FEW = (
 OF_LISTS = "libtorch"  # the subset that lists are about
 LAZY = "--gen-lazy-ts-backend"
 OF_LAZY = ((LAZY,), (LAZY, "--per-operator-headers"))
-COMMAND = [sys.executable, "-m", "pipeline", "generate-code"]
+COMMAND = [sys.executable, "-m", "gradmill", "generate-code"]
 
 
 def trees(

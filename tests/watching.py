@@ -12,9 +12,9 @@ from typing import IO
 
 from project import Project
 
-from pipeline.front.run import record
-from pipeline.io.files import read_file
-from pipeline.query.memo import digest
+from gradmill.front.run import record
+from gradmill.io.files import read_file
+from gradmill.query.memo import digest
 
 
 class Watching:

@@ -125,7 +125,7 @@ def generated(name: str, folder: Path, how: How) -> Row:
     words += [f"generated={folder / 'generated'}", f"cache={folder / 'cache'}", f"memory={how.memory}"]
     words += [f"device={how.device}"] if zoo.CASES[name].exported not in ("", how.device) else []
     first = not (folder / "cache").exists()
-    _, seconds = run("generate", [sys.executable, "-m", "pipeline", *words], how.limit)
+    _, seconds = run("generate", [sys.executable, "-m", "gradmill", *words], how.limit)
     files = sources(folder)
     return {
         "digest": _digest(*sorted((folder / "generated" / "graphs").iterdir())),

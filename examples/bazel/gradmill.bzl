@@ -1,6 +1,6 @@
 """gradmill, as it is installed, for Bazel: a repository of its code and libraries, and a rule that generates Nodes."""
 
-_LIBRARIES = ["msgspec", "pipeline", "xxhash", "yaml"]
+_LIBRARIES = ["gradmill", "msgspec", "xxhash", "yaml"]
 
 _FIND = """
 import importlib.util, os, sys
@@ -18,7 +18,7 @@ exec "{python}" -I -S -B -X utf8 "$0.runfiles/{repository}/start.py" "$@"
 _START_PYTHON = """
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "site"))
-from pipeline.front.start.command import run
+from gradmill.front.start.command import run
 run()
 """
 
@@ -28,7 +28,7 @@ package(default_visibility = ["//visibility:public"])
 # The dependencies of a run besides its spec set: a new version of gradmill regenerates everything.
 filegroup(
     name = "code",
-    srcs = glob(["site/pipeline/**"], exclude = ["**/__pycache__/**"]),
+    srcs = glob(["site/gradmill/**"], exclude = ["**/__pycache__/**"]),
 )
 
 sh_binary(

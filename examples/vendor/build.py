@@ -21,7 +21,7 @@ def main(folder: Path) -> None:
     folder = folder.resolve()  # the stubs include each other by the folder that gradmill is given
     generated = folder / "generated"
     words = [f"specs={HERE}", f"generated={generated}", f"cache={folder / 'cache'}"]
-    subprocess.run([sys.executable, "-m", "pipeline", *words], check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-m", "gradmill", *words], check=True)  # noqa: S603
     include = [torch / "include", torch / "include/torch/csrc/api/include", sysconfig.get_paths()["include"]]
     compiler = ["c++", "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{generated}", f"-I{HERE / 'csrc'}"]
     compiler += [word for place in include for word in ("-isystem", str(place))]

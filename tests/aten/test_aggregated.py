@@ -9,7 +9,7 @@ from project import Project
 from torchgen_gen import run_gen
 
 from aten.conftest import FOLDER, generated
-from pipeline.releases import resolve
+from gradmill.releases import resolve
 
 TYPES = ("--generate", "headers", "sources")
 FORM = {"families": "headers,sources", "operator_headers": 0}

@@ -12,12 +12,12 @@ from project import Project, files_in
 from torchgen_gen import SHIMS, Refused, run_gen
 
 from aten.conftest import FOLDER
-from pipeline.families.c_shims.plan import devices_of
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.problems.problem import Problem
-from pipeline.releases import resolve
-from pipeline.reports.shim_changes import changes, headers
+from gradmill.families.c_shims.plan import devices_of
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.problems.problem import Problem
+from gradmill.releases import resolve
+from gradmill.reports.shim_changes import changes, headers
 
 LISTS = """
 # Operators.

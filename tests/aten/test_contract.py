@@ -21,13 +21,13 @@ from project import Project, files_in
 from torchgen_gen import SHIMS, shared_gen
 
 from aten.contract_steps import STEPS, Moved, Step, project_of_torch
-from pipeline.families.file import ANY
-from pipeline.families.table import FAMILIES
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.stages.manifest import unit_facts, unit_list
-from pipeline.stages.schemas import bucket_of_function
-from pipeline.stages.shard import block, outline
+from gradmill.families.file import ANY
+from gradmill.families.table import FAMILIES
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.stages.manifest import unit_facts, unit_list
+from gradmill.stages.schemas import bucket_of_function
+from gradmill.stages.shard import block, outline
 
 VERSION = "2.13.0"
 TITLES = [step.title for step in STEPS]

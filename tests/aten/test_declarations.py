@@ -9,7 +9,7 @@ import yaml
 from project import Project
 
 from aten.conftest import Expected, generated
-from pipeline.families.declarations.text import scalar
+from gradmill.families.declarations.text import scalar
 
 NAME = "Declarations.yaml"
 # Texts that mean something else without quotes, and characters that the emitter looks at.

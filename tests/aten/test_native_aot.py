@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from project import Project
 
-from pipeline.releases import resolve
+from gradmill.releases import resolve
 
 MODULE = """\
 ATEN_OP = "topk"

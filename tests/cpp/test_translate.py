@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pipeline.cpp.bindings import REDUNDANT_MEMORY_FORMAT
-from pipeline.cpp.translate import Goal, Value, translate
-from pipeline.problems.problem import SpecError
+from gradmill.cpp.bindings import REDUNDANT_MEMORY_FORMAT
+from gradmill.cpp.translate import Goal, Value, translate
+from gradmill.problems.problem import SpecError
 
 _ORACLE = Path(__file__).parent / "translate_oracle.py"
 # Owners of these exist since 2.14 only, which is later than the installed release.

@@ -11,7 +11,7 @@ import forked
 import pytest
 from project import KERNEL_FILES, NODE_FILES, RECORD, SHARDS, Project, files_in
 
-from pipeline.families.table import TEMPLATES
+from gradmill.families.table import TEMPLATES
 
 VIEWS = ["ViewFuncs.cpp", "ViewFuncs.h"]
 
@@ -103,7 +103,7 @@ def test_the_kernels_of_an_operator_are_explained_by_their_cpp_names(kernels: Pr
 @pytest.fixture
 def with_a_new_family(own_code: Project) -> Project:
     """A project built by a gradmill with an additional family: a folder, and its name in the table."""
-    families = own_code.root / "pipeline" / "families"
+    families = own_code.root / "pipeline" / "gradmill" / "families"
     (families / "made_up").mkdir()
     (families / "made_up" / "__init__.py").touch()
     (families / "made_up" / "files.py").write_text(_MADE_UP)
@@ -114,8 +114,8 @@ def with_a_new_family(own_code: Project) -> Project:
 
 
 _MADE_UP = """
-from pipeline.families.family import Family
-from pipeline.families.file import File
+from gradmill.families.family import Family
+from gradmill.families.file import File
 
 
 class MadeUp(Family):
@@ -174,7 +174,7 @@ def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_fami
 
 
 def test_a_family_that_is_not_by_default_is_generated_only_when_named(with_a_new_family: Project) -> None:
-    module = with_a_new_family.root / "pipeline" / "families" / "made_up" / "files.py"
+    module = with_a_new_family.root / "pipeline" / "gradmill" / "families" / "made_up" / "files.py"
     module.write_text(
         module.read_text().replace('    folders = ("made",)', '    folders = ("made",)\n    by_default = False')
     )

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from project import Project, files_in, sources
 
-from pipeline.families.nodes.parts import formulas
-from pipeline.families.table import FAMILIES
+from gradmill.families.nodes.parts import formulas
+from gradmill.families.table import FAMILIES
 
 SPLIT = {"layout": "split"}
 DECLARED = re.compile(r"^struct (?:TORCH_API )?(\w+) : ", re.MULTILINE)

@@ -14,8 +14,8 @@ from checkouts import LAZY_PLACES, PLACES, TESTS, add_lazy, run_script
 from front.test_generate_code import Checkout, make
 from project import CORE, PACKAGED, Run, files_in
 
-from pipeline.families.bindings.files import BINDINGS
-from pipeline.problems.catalog.table import RULES
+from gradmill.families.bindings.files import BINDINGS
+from gradmill.problems.catalog.table import RULES
 
 FLAG = "--gen-lazy-ts-backend"
 PYTHON = ("--subset", "python")  # the subset that costs least

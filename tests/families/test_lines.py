@@ -15,13 +15,13 @@ import pytest
 from cpp import toolchain
 from project import CORE, ROOT, Project
 
-from pipeline.families.table import FAMILIES
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.reports.origin.lines import place_in
-from pipeline.reports.origin.owners import NO_UNIT, parts_of
-from pipeline.stages.arrangement import files, units_of
-from pipeline.stages.emit import text
+from gradmill.families.table import FAMILIES
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.reports.origin.lines import place_in
+from gradmill.reports.origin.owners import NO_UNIT, parts_of
+from gradmill.stages.arrangement import files, units_of
+from gradmill.stages.emit import text
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 SPLIT = {"layout": "split", "shards": 3}
@@ -194,7 +194,7 @@ def test_the_docs_show_the_output(tmp_path: Path) -> None:
     variables, _, word = command.removeprefix("$ gradmill ").partition(" explain ")
     shutil.copytree(CORE, tmp_path / "specs" / "core")
     for words in (variables.split(), [*variables.split(), "explain", word]):
-        run = installed.run(sys.executable, "-m", "pipeline", *words, cwd=tmp_path).ok()
+        run = installed.run(sys.executable, "-m", "gradmill", *words, cwd=tmp_path).ok()
     assert run.stdout == printed
 
 

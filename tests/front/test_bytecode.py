@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.front.run import bytecode
-from pipeline.front.run.bytecode import loaded_stale
+from gradmill.front.run import bytecode
+from gradmill.front.run.bytecode import loaded_stale
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def _module(folder: Path, text: str = "A = 1\n", later: str = "") -> Path:
     """A module with bytecode of `text`; then, if given, with a `later` text of the same size and second."""
-    path = folder / "pipeline" / "module.py"
+    path = folder / "gradmill" / "module.py"
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     second = time.time() // 1
@@ -49,7 +49,7 @@ def _record(folder: Path, text: str) -> None:
     digest = urlsafe_b64encode(sha256(text.encode()).digest()).decode().rstrip("=")
     (folder / "gradmill-1.0.dist-info").mkdir()
     (folder / "gradmill-1.0.dist-info" / "RECORD").write_text(
-        f"pipeline/module.py,sha256={digest},{len(text)}\ngradmill-1.0.dist-info/RECORD,,\n"
+        f"gradmill/module.py,sha256={digest},{len(text)}\ngradmill-1.0.dist-info/RECORD,,\n"
     )
 
 

@@ -22,11 +22,11 @@ from copies import copy_of
 from msgspec import Raw
 from project import DAMAGES, Project, assert_clean, in_cache, is_plain
 
-from pipeline.front.output.folder_record import FolderRecord
-from pipeline.front.run.build import Build
-from pipeline.query.database import Database
-from pipeline.stages.infos import infos_of
-from pipeline.store import sqlite
+from gradmill.front.output.folder_record import FolderRecord
+from gradmill.front.run.build import Build
+from gradmill.query.database import Database
+from gradmill.stages.infos import infos_of
+from gradmill.store import sqlite
 
 FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"

@@ -17,12 +17,12 @@ from conftest import RELEASE
 from project import ROOT, Project, finish, is_plain
 from watching import Watching
 
-from pipeline.families.table import TEMPLATES
-from pipeline.front.commands import watch
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
+from gradmill.families.table import TEMPLATES
+from gradmill.front.commands import watch
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
 
-PACKAGE = ROOT / "pipeline"
+PACKAGE = ROOT / "pipeline" / "gradmill"
 EXP = "self: grad * result.conj()"
 
 EDITS: dict[str, Callable[[Project], None]] = {
@@ -222,7 +222,7 @@ def test_watch_ends_quietly_while_it_restarts(own_code: Project) -> None:
     own_code.build()
     watching = Watching(own_code)
     watching.wait_for("watching")
-    path = own_code.root / "pipeline" / "stages" / "shard.py"
+    path = own_code.root / "pipeline" / "gradmill" / "stages" / "shard.py"
     path.write_text(f"{path.read_text()}\n")
     watching.wait_for("gradmill's own code changed: restarting")
     time.sleep(watch.SETTLE + 0.03)  # a new Python is being set up
@@ -355,9 +355,9 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
 
 
 def test_a_comment_moves_lines_in_the_manifest_and_rebuilds_nothing_else_of_it(built: Project) -> None:
-    from pipeline.front.run.session import Session
-    from pipeline.front.settings.config import read_config
-    from pipeline.stages.manifest import unit_facts, unit_lines, unit_list
+    from gradmill.front.run.session import Session
+    from gradmill.front.settings.config import read_config
+    from gradmill.stages.manifest import unit_facts, unit_lines, unit_list
 
     before = {(unit["family"], unit["unit"]): unit for unit in json.loads(built.manifest())["units"]}
     path = built.path("derivatives.yaml")

@@ -118,8 +118,8 @@ def test_a_file_that_cannot_be_written_is_not_among_the_files(project: Project) 
 def on_a_terminal(project: Project, *words: str, **environment: str) -> str:
     """What a run sends to a terminal."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "pipeline", *words, *project.words]
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
+    command = [sys.executable, "-m", "gradmill", *words, *project.words]
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT / "pipeline"), "TERM": "xterm", **environment}
     process = subprocess.Popen(command, cwd=project.folder, env=surroundings, stdout=theirs, stderr=theirs)
     os.close(theirs)
     result, waiting = b"", select.poll()

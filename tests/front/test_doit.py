@@ -11,8 +11,8 @@ from msgspec import Raw
 from project import ANALYSIS, NODE_FILES, ROOT, SHARDS, Project, Run, assert_clean, elsewhere, finish
 
 from front.test_cache import DAMAGE
-from pipeline.query.database import Database
-from pipeline.stages.infos import infos_of
+from gradmill.query.database import Database
+from gradmill.stages.infos import infos_of
 
 SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: "
 

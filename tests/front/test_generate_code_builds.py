@@ -24,7 +24,7 @@ from project import ROOT, Project, files_in
 from front.test_generate_code import FORMULA, SUBSET, Checkout, make
 
 _TICK = 0.1  # a process refuses code that was saved within a tick of the clock before it began
-GRADMILL = [sys.executable, "-m", "pipeline", "generate-code"]
+GRADMILL = [sys.executable, "-m", "gradmill", "generate-code"]
 NO_WORK = "ninja: no work to do."
 
 NINJA = """\
@@ -183,7 +183,7 @@ def checkout(tiny_built: Project, torch_specs: Path, tmp_path: Path) -> Checkout
 
 @pytest.fixture
 def build(configure: Configure, checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "pipeline"))
     return configure(checkout, tmp_path / "build", SUBSET)
 
 
@@ -195,7 +195,7 @@ def whole(configure: Configure, checkout: Checkout, tmp_path: Path, monkeypatch:
         shutil.copytree(ROOT / name, copy / name)
     time.sleep(_TICK)
     (checkout.root / LIST).write_text(SELECTED)
-    monkeypatch.setenv("PYTHONPATH", str(copy))
+    monkeypatch.setenv("PYTHONPATH", str(copy / "pipeline"))
     return configure(checkout, tmp_path / "build", ("--operators-yaml-path", LIST))
 
 
@@ -274,7 +274,7 @@ OF_FORMS = ("python_torch_functions_0.cpp", *OF_BINDINGS[1:])
 OF_A_LIST = ("VariableType*.cpp", "ADInplaceOrViewType*.cpp", "Functions.cpp", "Functions.h")
 OF_EXP = ("Functions.cpp", "VariableType_[0247].cpp", "VariableTypeEverything.cpp")
 
-CODE = "../gradmill/pipeline/families/enum_tag/files.py"  # of a copy of gradmill
+CODE = "../gradmill/pipeline/gradmill/families/enum_tag/files.py"  # of a copy of gradmill
 OF_TAGS = "python_enum_tag.cpp"
 SOME = ("formula", "formula back", "backward formula", "comment", "touched inputs", "template")  # by default
 EDITS = (

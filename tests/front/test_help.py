@@ -9,10 +9,10 @@ import forked
 import pytest
 from project import ROOT
 
-from pipeline import __version__
-from pipeline.front.commands.table import COMMANDS as TABLE
-from pipeline.front.commands.table import REMOVED
-from pipeline.front.settings.variables import VARIABLES
+from gradmill import __version__
+from gradmill.front.commands.table import COMMANDS as TABLE
+from gradmill.front.commands.table import REMOVED
+from gradmill.front.settings.variables import VARIABLES
 
 COMMANDS = sorted(TABLE)
 

@@ -10,10 +10,10 @@ import forked
 import pytest
 from project import ROOT, files_in
 
-from pipeline.front.commands import init as module
-from pipeline.front.commands.init import init
-from pipeline.io.files import put_file
-from pipeline.problems.problem import SpecError
+from gradmill.front.commands import init as module
+from gradmill.front.commands.init import init
+from gradmill.io.files import put_file
+from gradmill.problems.problem import SpecError
 
 NAMES = ["derivatives.yaml", "functions.yaml", "gradmill.toml", "reference.py", "specset.toml"]
 NOTICE = "specs=.: the spec set of this folder, which has specset.toml\n"

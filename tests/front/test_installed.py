@@ -50,12 +50,20 @@ def test_the_wheel_has_the_package_the_embedded_set_and_nothing_else(wheel: Path
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     actual = {name for name in names if ".dist-info/" not in name and ".data/" not in name}
-    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline").rglob("*") if _is_wanted(path)}
-    core = {f"pipeline/specs/core/{path.relative_to(CORE).as_posix()}" for path in CORE.rglob("*") if _is_wanted(path)}
+    modules = {
+        path.relative_to(ROOT / "pipeline").as_posix()
+        for path in (ROOT / "pipeline" / "gradmill").rglob("*")
+        if _is_wanted(path)
+    }
+    core = {f"gradmill/specs/core/{path.relative_to(CORE).as_posix()}" for path in CORE.rglob("*") if _is_wanted(path)}
     assert actual == modules | core
     data = {name.partition(".data/")[2] for name in names if ".data/" in name}
     assert data == {f"data/share/cmake/gradmill/gradmill{name}.cmake" for name in ("Config", "ConfigVersion")}
-    assert {"pipeline/py.typed", "pipeline/families/nodes/node.cpp", "pipeline/specs/core/RELEASE"} <= actual
+    assert {
+        "gradmill/py.typed",
+        "gradmill/families/nodes/node.cpp",
+        "gradmill/specs/core/RELEASE",
+    } <= actual
 
 
 def _is_wanted(path: Path) -> bool:
@@ -89,9 +97,9 @@ def test_the_command_builds_the_embedded_set(gradmill: Path, tmp_path: Path) -> 
 def test_what_it_generates_is_what_a_clone_generates(gradmill: Path, folder: Path) -> None:
     run(gradmill, "specs=mine", cwd=folder).ok()
     clone = subprocess.run(
-        [sys.executable, "-m", "pipeline", "specs=mine", "cache=other", "generated=clone"],
+        [sys.executable, "-m", "gradmill", "specs=mine", "cache=other", "generated=clone"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "pipeline")},
         capture_output=True,
         check=True,
     )

@@ -16,7 +16,7 @@ from project import ROOT, Project, assert_clean, elsewhere, finish
 @pytest.mark.parametrize("line", [1, 3, 7, 8])
 @pytest.mark.parametrize("command", ["doit", "gradmill"])
 def test_ctrl_c_ends_a_run_without_a_traceback(core_project: Project, command: str, line: int) -> None:
-    start = ["pipeline", "run", "-v"] if command == "gradmill" else ["doit", "run", "-f", ROOT / "dodo.py"]
+    start = ["gradmill", "run", "-v"] if command == "gradmill" else ["doit", "run", "-f", ROOT / "dodo.py"]
     process = elsewhere("-m", *start, *core_project.words, cwd=core_project.folder, group=True)
     assert process.stdout is not None
     for _ in range(line):
@@ -32,7 +32,7 @@ def test_ctrl_c_ends_a_run_without_a_traceback(core_project: Project, command: s
 def test_ctrl_c_in_a_callback_ends_the_process_without_a_traceback() -> None:
     """As right after a fork: Python would say that it is ignored."""
     program = """
-from pipeline.front.process import prepare
+from gradmill.front.process import prepare
 prepare()
 class Late:
     def __del__(self):
@@ -48,7 +48,7 @@ print("went on")
 def test_ctrl_c_while_modules_are_loaded_ends_quietly(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pipeline.front.start import command
+    from gradmill.front.start import command
 
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt

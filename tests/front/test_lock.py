@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from project import Project, finish
 
-from pipeline.front.run import lock
-from pipeline.front.run.lock import Lock
-from pipeline.io.files import TICK
+from gradmill.front.run import lock
+from gradmill.front.run.lock import Lock
+from gradmill.io.files import TICK
 
 
 @contextmanager

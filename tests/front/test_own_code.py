@@ -13,28 +13,28 @@ from pathlib import Path
 import pytest
 from project import JOINED, Project, Run, elsewhere, finish
 
-from pipeline.front.run.own_code import CodeChanged, OwnCode
-from pipeline.io.files import Stat, read_with_stat
+from gradmill.front.run.own_code import CodeChanged, OwnCode
+from gradmill.io.files import Stat, read_with_stat
 
 pytestmark = pytest.mark.slow  # each has its own copy of gradmill
 
 
 def test_code_that_changes_while_it_is_read_ends_the_run(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.front.run.own_code.PACKAGE", str(own_code.root / "pipeline"))
-    monkeypatch.setattr("pipeline.front.run.own_code.STARTED", time.time_ns())
+    monkeypatch.setattr("gradmill.front.run.own_code.PACKAGE", str(own_code.root / "pipeline" / "gradmill"))
+    monkeypatch.setattr("gradmill.front.run.own_code.STARTED", time.time_ns())
 
     def read_late(path: str) -> tuple[bytes | None, Stat | None]:
         read = read_with_stat(path)
-        (own_code.root / "pipeline" / "stages" / "shard.py").touch()
+        (own_code.root / "pipeline" / "gradmill" / "stages" / "shard.py").touch()
         return read
 
-    monkeypatch.setattr("pipeline.front.run.own_code.read_with_stat", read_late)
+    monkeypatch.setattr("gradmill.front.run.own_code.read_with_stat", read_late)
     with pytest.raises(CodeChanged):
         OwnCode().take({})
 
 
 def _start_gradmill(project: Project, *words: str) -> subprocess.Popen[str]:
-    return elsewhere("-m", "pipeline", *words, *project.words, cwd=project.folder, root=project.root)
+    return elsewhere("-m", "gradmill", *words, *project.words, cwd=project.folder, root=project.root)
 
 
 def _gradmill(project: Project) -> Run:
@@ -46,7 +46,7 @@ def test_two_gradmills_on_one_cache_make_their_own_files(own_code: Project) -> N
     other = copy.copy(own_code)
     other.root = own_code.folder / "other"
     shutil.copytree(own_code.root, other.root)
-    path = other.root / "pipeline" / "stages" / "shard.py"
+    path = other.root / "pipeline" / "gradmill" / "stages" / "shard.py"
     path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// the other\\n"'))
     time.sleep(0.05)
     for _ in range(2):
@@ -61,7 +61,7 @@ def test_a_store_under_the_name_of_other_code_is_discarded(own_code: Project) ->
     """The name of a store is a part of the digest of the code, and anybody can rename a file."""
     assert _gradmill(own_code).status == 0
     former = own_code.rows
-    path = own_code.root / "pipeline" / "families" / "nodes" / "node.cpp"
+    path = own_code.root / "pipeline" / "gradmill" / "families" / "nodes" / "node.cpp"
     path.write_text(path.read_text().replace("name() const override", "name() const  override"))
     time.sleep(0.05)
     assert _gradmill(own_code).status == 0
@@ -77,7 +77,7 @@ def test_a_store_under_the_name_of_other_code_is_discarded(own_code: Project) ->
 
 def test_bytecode_of_an_older_text_is_not_taken_for_that_of_the_new_one(own_code: Project) -> None:
     """Python takes bytecode for a text's own when size and second agree."""
-    path = own_code.root / "pipeline" / "stages" / "shard.py"
+    path = own_code.root / "pipeline" / "gradmill" / "stages" / "shard.py"
     text = path.read_text()
     assert text.count(JOINED) == 1
     second = time.time() // 1
@@ -104,7 +104,7 @@ def test_a_run_under_code_that_changes_while_it_starts_ends_in_one_line(own_code
     assert _gradmill(own_code).status == 0
     process = _start_gradmill(own_code)
     while process.poll() is None:
-        (own_code.root / "pipeline" / "stages" / "shard.py").touch()
+        (own_code.root / "pipeline" / "gradmill" / "stages" / "shard.py").touch()
         time.sleep(0.002)
     run = finish(process)
     assert run.status != 0
@@ -130,9 +130,9 @@ sys.meta_path.insert(0, Edits())
 
 
 _PRINTING, _PRINTED, _STAMPING = (
-    "pipeline.families.nodes.plan",
-    "pipeline.families.nodes.text",  # what reads the edited text is there by then
-    "pipeline.front.run.stamp",  # after the files
+    "gradmill.families.nodes.plan",
+    "gradmill.families.nodes.text",  # what reads the edited text is there by then
+    "gradmill.front.run.stamp",  # after the files
 )
 
 
@@ -142,7 +142,7 @@ _PRINTING, _PRINTED, _STAMPING = (
     [
         (("run",), [_PRINTING]),
         (("run",), [_PRINTING, _PRINTED]),
-        (("run",), ["pipeline.stages.manifest"]),
+        (("run",), ["gradmill.stages.manifest"]),
         (("check",), [_PRINTING]),
         (("explain",), [_PRINTING]),
     ],
@@ -176,11 +176,11 @@ def _is_edited(project: Project) -> bool:
 
 def _edited_when(own_code: Project, when: list[str], words: tuple[str, ...]) -> Run:
     """A run in which the text that prints Nodes changes when a module is looked for, and back when another one is."""
-    path = own_code.root / "pipeline" / "families" / "nodes" / "python.cpp"
+    path = own_code.root / "pipeline" / "gradmill" / "families" / "nodes" / "python.cpp"
     own, sign = path.read_text(), "${node}_properties);"
     assert own.count(sign) == 1
     texts = [own.replace(sign, f"{sign} // as edited"), own]
-    hook = own_code.root / "sitecustomize.py"
+    hook = own_code.root / "pipeline" / "sitecustomize.py"
     hook.write_text(_EDITS.format(edited=str(path), texts=texts, when=when))
     run = finish(_start_gradmill(own_code, *words))
     assert path.read_text() == texts[len(when) - 1]

@@ -28,11 +28,11 @@ from project import (
     is_plain,
 )
 
-from pipeline.front.output.folder_record import FolderRecord
-from pipeline.front.run import record
-from pipeline.front.run.claims import claim, owner_of
-from pipeline.front.settings.config import read_config
-from pipeline.specs.location import Location
+from gradmill.front.output.folder_record import FolderRecord
+from gradmill.front.run import record
+from gradmill.front.run.claims import claim, owner_of
+from gradmill.front.settings.config import read_config
+from gradmill.specs.location import Location
 
 ELSEWHERE = "elsewhere"  # a folder outside of the output
 

@@ -16,9 +16,9 @@ from project import CORE, ROOT, Project, files_in
 from specs.test_spec_set import write_wheel
 from vendors.vendor import Vendor
 
-from pipeline import __version__
+from gradmill import __version__
 
-CONFIG = ROOT / "pipeline" / "front" / "exports"
+CONFIG = ROOT / "pipeline" / "gradmill" / "front" / "exports"
 LISTS = """
 cmake_minimum_required(VERSION 3.25)
 project(mine LANGUAGES CXX)

@@ -144,12 +144,12 @@ def _apart(project: Project, there: str = "") -> subprocess.CompletedProcess[str
         reading, out = os.pipe()
         os.close(reading)
     closed = "import os, sys; os.close(1); os.execv(sys.argv[1], sys.argv[1:])"
-    command = [sys.executable, "-m", "pipeline", *project.words]
+    command = [sys.executable, "-m", "gradmill", *project.words]
     try:
         return subprocess.run(
             [sys.executable, "-c", closed, *command] if there == "closed" else command,
             cwd=project.folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env=os.environ | {"PYTHONPATH": str(ROOT / "pipeline")},
             stdout=out,
             stderr=subprocess.PIPE,
             text=True,

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 from project import Project
 
 from front.test_help import COMMANDS
-from pipeline.front.commands.printed import PRINTED
-from pipeline.front.commands.table import COMMANDS as TABLE
-from pipeline.reports.show import STAGES
+from gradmill.front.commands.printed import PRINTED
+from gradmill.front.commands.table import COMMANDS as TABLE
+from gradmill.reports.show import STAGES
 
 # Command lines that print JSON, and the names of their schemas.
 PRINTS = {

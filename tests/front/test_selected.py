@@ -13,8 +13,8 @@ from pairs.sets import GRAPH
 from project import Project, assert_clean
 from watching import Watching
 
-from pipeline.problems.problem import TextError
-from pipeline.specs.operators import read_operators
+from gradmill.problems.problem import TextError
+from gradmill.specs.operators import read_operators
 
 KERNELS = ("VariableType", "ADInplaceOrViewType", "TraceType")
 

@@ -14,12 +14,12 @@ import pytest
 from project import ROOT, elsewhere, files_in
 from watching import Watching
 
-from pipeline.front.run.answer import answer_to
-from pipeline.front.settings.reader import read_settings, settings_report
-from pipeline.front.settings.variables import VARIABLES
-from pipeline.io.files import TICK
-from pipeline.problems.plain import message_of
-from pipeline.problems.problem import SpecError
+from gradmill.front.run.answer import answer_to
+from gradmill.front.settings.reader import read_settings, settings_report
+from gradmill.front.settings.variables import VARIABLES
+from gradmill.io.files import TICK
+from gradmill.problems.plain import message_of
+from gradmill.problems.problem import SpecError
 
 BASE = ROOT / "tests" / "bad" / "base"
 CHECKOUT = "aten/src/ATen/native/native_functions.yaml"
@@ -210,8 +210,8 @@ def test_doit_and_gradmill_read_the_same_settings(inner: Path, tmp_path: Path) -
 def test_an_exported_rule_has_the_settings_and_reads_none_itself(inner: Path, tmp_path: Path) -> None:
     write(tmp_path / "gradmill.toml", 'specs = "mine"\nstrict = 1\n')
     rule = forked.gradmill(["export", "ninja"], inner).ok().stdout
-    (command,) = [line for line in rule.splitlines() if "-m pipeline" in line]
-    assert "-m pipeline settings=none " in command
+    (command,) = [line for line in rule.splitlines() if "-m gradmill" in line]
+    assert "-m gradmill settings=none " in command
     assert f"specs={tmp_path}/mine" in command and "strict=1" in command and f"cache={tmp_path}/cache" in command
 
 
@@ -224,7 +224,7 @@ def test_an_action_reads_no_file(inner: Path, tmp_path: Path) -> None:
 
 def test_watch_follows_an_edit_of_the_file(inner: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "gradmill.toml", 'specs = "mine"\n')
-    watching = Watching(lambda command: elsewhere("-m", "pipeline", command, cwd=inner))
+    watching = Watching(lambda command: elsewhere("-m", "gradmill", command, cwd=inner))
     watching.wait_for("watching mine")
     write(file, "spcs = 1\n")
     watching.wait_for("../../gradmill.toml:1:1: spcs: there is no such variable")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from project import Project
 
-from pipeline.front.run.session import Session
-from pipeline.front.run.stale import StaleUnits
-from pipeline.front.settings.config import read_config
-from pipeline.stages.shard import block, blocks
+from gradmill.front.run.session import Session
+from gradmill.front.run.stale import StaleUnits
+from gradmill.front.settings.config import read_config
+from gradmill.stages.shard import block, blocks
 
 
 def test_the_blocks_of_all_files_are_joined_while_units_are_printed(project: Project) -> None:

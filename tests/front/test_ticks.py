@@ -15,11 +15,11 @@ from copies import copy_of
 from never_wrong.builds import Kept, clean_build
 from project import Project
 
-from pipeline.front.run.inputs import Inputs
-from pipeline.io import files, stats
-from pipeline.io.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evidence, is_settled, moment, stat_of
-from pipeline.query.memo import Input
-from pipeline.specs.location import Location
+from gradmill.front.run.inputs import Inputs
+from gradmill.io import files, stats
+from gradmill.io.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evidence, is_settled, moment, stat_of
+from gradmill.query.memo import Input
+from gradmill.specs.location import Location
 
 REWRITES = 30  # 250 take minutes
 OLD, NEW = b"result.conj()\n", b"result.real()\n"  # of one length

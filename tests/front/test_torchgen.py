@@ -18,8 +18,8 @@ from project import ROOT, Project, Run, files_in
 from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen, shared_gen
 
 from front.test_generate_code import Checkout, edit_generator, make
-from pipeline.front.commands.torchgen import TYPES, Torchgen
-from pipeline.problems.problem import SpecError
+from gradmill.front.commands.torchgen import TYPES, Torchgen
+from gradmill.problems.problem import SpecError
 
 NATIVE, TAGS = PLACES["native_functions.yaml"], PLACES["tags.yaml"]
 ATEN = "aten/src/ATen"

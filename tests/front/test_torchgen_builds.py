@@ -83,11 +83,11 @@ def build(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Builds with Ninja; returns the names of the files whose objects were made."""
     if any(shutil.which(program) is None for program in ("ninja", "cmake")):
         pytest.skip("Ninja or CMake is absent")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "pipeline"))
     (checkout.root / "cmake").mkdir()
     source, folder = tmp_path / "cmake", tmp_path / "build"
     source.mkdir()
-    change = CHANGE.replace("gradmill torchgen", f"{sys.executable} -m pipeline torchgen")
+    change = CHANGE.replace("gradmill torchgen", f"{sys.executable} -m gradmill torchgen")
     text = CMAKE.format(root=checkout.root, change=change, native=NATIVE)
     (source / "CMakeLists.txt").write_text(text)
     run("cmake", "-G", "Ninja", "-S", source, "-B", folder)

@@ -13,13 +13,13 @@ from random import Random
 import pytest
 from project import RECORD, ROOT, Project, Run, in_cache
 
-from pipeline.families.table import TEMPLATES
-from pipeline.front.output.folder_record import FolderRecord
-from pipeline.front.run.answer import answer_to, command_of
-from pipeline.front.run.record import Answer
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.io.files import TICK
+from gradmill.families.table import TEMPLATES
+from gradmill.front.output.folder_record import FolderRecord
+from gradmill.front.run.answer import answer_to, command_of
+from gradmill.front.run.record import Answer
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.io.files import TICK
 
 
 class Noted:

@@ -19,8 +19,8 @@ from copies import copy_of
 from jsonschema import Draft202012Validator
 from project import JOINED, ROOT, Project, files_in
 
-from pipeline.front.worker.actions import Actions
-from pipeline.front.worker.messages import Frames, WorkInput, WorkRequest, decode_request
+from gradmill.front.worker.actions import Actions
+from gradmill.front.worker.messages import Frames, WorkInput, WorkRequest, decode_request
 
 SPLIT = ("layout=split", "shards=2")
 FORMULA = "  self: grad * result.conj()\n"  # of exp
@@ -67,9 +67,9 @@ class Session:
 
 
 @contextmanager
-def serving(folder: Path, words: tuple[str, ...] = ("-m", "pipeline"), root: Path = ROOT) -> Iterator[Session]:
+def serving(folder: Path, words: tuple[str, ...] = ("-m", "gradmill"), root: Path = ROOT) -> Iterator[Session]:
     command = [sys.executable, *words, "worker", "--persistent_worker"]
-    environment = {**os.environ, "PYTHONPATH": str(root), "TMPDIR": str(folder / "tmp")}
+    environment = {**os.environ, "PYTHONPATH": str(root / "pipeline"), "TMPDIR": str(folder / "tmp")}
     (folder / "tmp").mkdir(exist_ok=True)
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": (folder / "log").open("w")}
     with subprocess.Popen(command, cwd=folder, env=environment, **streams) as process:  # type: ignore[call-overload]
@@ -274,8 +274,8 @@ def test_a_cancelled_request_is_not_run_if_it_has_not_started(tiny: Project, tmp
 
 NOISY = """
 import os, sys
-from pipeline.front.start.command import run
-from pipeline.front.worker.actions import Actions
+from gradmill.front.start.command import run
+from gradmill.front.worker.actions import Actions
 own = Actions.run
 def noisy(*arguments):
     print("noise")
@@ -318,7 +318,7 @@ def test_code_that_changed_makes_the_next_result(own_code: Project, tmp_path: Pa
     with serving(own_code.folder, root=own_code.root) as worker:
         assert worker.run(*action) == {}
         before = files_in(out)
-        path = own_code.root / "pipeline" / "stages" / "shard.py"
+        path = own_code.root / "pipeline" / "gradmill" / "stages" / "shard.py"
         path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
         assert worker.run(*action) == {}
         after = files_in(out)
@@ -367,8 +367,8 @@ def test_where_json_objects_end(text: bytes, frames: list[bytes]) -> None:
 
 
 SMALL = """
-from pipeline.front.start.command import run
-from pipeline.front.worker import messages
+from gradmill.front.start.command import run
+from gradmill.front.worker import messages
 messages.LARGEST = 100
 run()
 """

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from pipeline.grammar.buckets import BUCKETS, bucket_of, in_buckets
+from gradmill.grammar.buckets import BUCKETS, bucket_of, in_buckets
 
 _PARTS = ("x foo foreach copy out inverse functional scatter i in 2d backward _ __").split()
 _MARKS = ("_out", "_functional")

@@ -13,9 +13,9 @@ import pytest
 from never_wrong.mutations import HEADS, ODD_VALUES
 from project import CORE, ROOT
 
-from pipeline.problems.problem import Role, SpecError, TextError
-from pipeline.specs import entries, plain
-from pipeline.specs.values import NodeBudget, load_document, plain_value
+from gradmill.problems.problem import Role, SpecError, TextError
+from gradmill.specs import entries, plain
+from gradmill.specs.values import NodeBudget, load_document, plain_value
 
 FILES: dict[Role, str] = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
 MUTATIONS = 4_000
@@ -186,7 +186,7 @@ def test_the_order_of_dispatch_rows_is_kept() -> None:
 
 def test_plain_entries_are_read_without_a_yaml_parser() -> None:
     code = (
-        "import sys; from pipeline.specs import entries;"
+        "import sys; from gradmill.specs import entries;"
         "entries.parse_pieces(['- name: f\\n  self: grad'], 'derivatives'); sys.exit('yaml' in sys.modules)"
     )
     assert run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

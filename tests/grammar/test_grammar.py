@@ -9,12 +9,12 @@ import pytest
 import yaml
 from project import CORE
 
-from pipeline.grammar.names import parse_operator_name
-from pipeline.grammar.schema import SchemaParser
-from pipeline.grammar.types import check_type, element, split_annotation
-from pipeline.model.schema import schema_kind
-from pipeline.problems.problem import SpecError
-from pipeline.releases import resolve
+from gradmill.grammar.names import parse_operator_name
+from gradmill.grammar.schema import SchemaParser
+from gradmill.grammar.types import check_type, element, split_annotation
+from gradmill.model.schema import schema_kind
+from gradmill.problems.problem import SpecError
+from gradmill.releases import resolve
 
 BASE_TYPES = frozenset(resolve("2.13").base_types)
 

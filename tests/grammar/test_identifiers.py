@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from pipeline.cpp.identifiers import occurrences, replace, uses, words
-from pipeline.problems.problem import SpecError
+from gradmill.cpp.identifiers import occurrences, replace, uses, words
+from gradmill.problems.problem import SpecError
 
 
 def upstream(name: str) -> re.Pattern[str]:

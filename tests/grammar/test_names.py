@@ -8,8 +8,8 @@ from random import Random
 
 from project import CORE
 
-from pipeline.problems.names import closest, nearest
-from pipeline.specs import entries
+from gradmill.problems.names import closest, nearest
+from gradmill.specs import entries
 
 
 def names_of_core() -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from cpp import toolchain
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from gradmill.releases import minor, resolve
 from graphs.every_operator import Arguments, arguments_of, called, in_children, operators, tensors, writes
-from pipeline.releases import minor, resolve
 
 _TRIES, _MIXED, _REGIONS = 8, 300, 20
 _LOWER, _FULL = torch.bfloat16, torch.float32

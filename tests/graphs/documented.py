@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from pipeline.graphs.functional import storage
+from gradmill.graphs.functional import storage
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
 # The only difference of a copy that might have been a view: it may need a gradient.

@@ -28,7 +28,7 @@ def generate(graphs: Path, folder: Path, namespace: str, specs: str = "core", *m
     generated = folder / "generated"
     words = [f"specs={specs}", f"graphs={graphs}", "families=graphs", f"namespace={namespace}"]
     words += [f"generated={generated}", f"cache={folder / 'cache'}", *more]
-    command = [sys.executable, "-m", "pipeline", *words]
+    command = [sys.executable, "-m", "gradmill", *words]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr + ended.stdout
     return generated

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gradmill.graphs.backward.program import Backward, CallBlock
+from gradmill.graphs.plan import GraphPlan
+from gradmill.stages import graph_text
 from graphs.reading import Reading, value
-from pipeline.graphs.backward.program import Backward, CallBlock
-from pipeline.graphs.plan import GraphPlan
-from pipeline.stages import graph_text
 
 HEAD = "from typing import Annotated\n\nimport torch\nfrom torch import Tensor\n\n\n"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
-from pipeline.problems.problem import Problem
-from pipeline.stages import graphs
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
+from gradmill.problems.problem import Problem
+from gradmill.stages import graphs
 
 
 class Reading:

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
+from gradmill.families.graphs.files import GRAPHS
+from gradmill.graphs.text.files import STATES, SUPPORT
 from graphs.running import gradmill
-from pipeline.families.graphs.files import GRAPHS
-from pipeline.graphs.text.files import STATES, SUPPORT
 
 BAD = ROOT / "tests" / "graphs" / "bad"
 NAMES = sorted(path.stem for path in BAD.glob("*.py"))

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from gradmill.grammar.buckets import bucket_of
+from gradmill.graphs.backward.histories import differentiable, records
+from gradmill.graphs.functional.program import Apply
+from gradmill.graphs.functional.writes import hidden_writes
+from gradmill.graphs.memory import shares
+from gradmill.graphs.model import Call, Place, Ref
+from gradmill.graphs.operator import Operator, written_arguments
+from gradmill.graphs.traits import COPIES, REFUSED
+from gradmill.model.schema import schema_kind
+from gradmill.query.database import Database
+from gradmill.stages.graph_operators import operator
+from gradmill.stages.graphs import overloads
 from graphs.every_operator import Facts, facts, operators
 from graphs.reading import Reading
-from pipeline.grammar.buckets import bucket_of
-from pipeline.graphs.backward.histories import differentiable, records
-from pipeline.graphs.functional.program import Apply
-from pipeline.graphs.functional.writes import hidden_writes
-from pipeline.graphs.memory import shares
-from pipeline.graphs.model import Call, Place, Ref
-from pipeline.graphs.operator import Operator, written_arguments
-from pipeline.graphs.traits import COPIES, REFUSED
-from pipeline.model.schema import schema_kind
-from pipeline.query.database import Database
-from pipeline.stages.graph_operators import operator
-from pipeline.stages.graphs import overloads
 
 pytestmark = [pytest.mark.slow(5)]
 

@@ -19,15 +19,15 @@ from torch._export.serde import serialize
 from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
 
+from gradmill.graphs.exported import format
+from gradmill.graphs.exported.archive import read_model
+from gradmill.graphs.model import Ref
+from gradmill.stages import graph_text, graphs
 from graphs import library
 from graphs.allocations import held_and_peak
 from graphs.planning import blocks
 from graphs.reading import Reading, written
 from graphs.running import gradmill
-from pipeline.graphs.exported import format
-from pipeline.graphs.exported.archive import read_model
-from pipeline.graphs.model import Ref
-from pipeline.stages import graph_text, graphs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

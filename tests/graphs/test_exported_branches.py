@@ -12,11 +12,11 @@ from cpp import toolchain
 from torch import Tensor, nn
 from torch.export import Dim, export, save
 
+from gradmill.graphs.model import Cond
 from graphs import library
 from graphs.reading import Reading, written
 from graphs.running import gradmill
 from graphs.test_exported import edited
-from pipeline.graphs.model import Cond
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

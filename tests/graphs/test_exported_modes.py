@@ -15,14 +15,14 @@ from torch._subclasses import FakeTensorMode
 from torch.export import export, save
 from torch.utils.checkpoint import checkpoint
 
+from gradmill.graphs.exported import autocast
+from gradmill.graphs.model import Call, Constant
+from gradmill.releases import minor, resolve
 from graphs import library
 from graphs.casting import MACROS, OF_CUDA
 from graphs.reading import Reading
 from graphs.running import gradmill
 from graphs.test_exported import edited
-from pipeline.graphs.exported import autocast
-from pipeline.graphs.model import Call, Constant
-from pipeline.releases import minor, resolve
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 VERSION = minor(torch.__version__)

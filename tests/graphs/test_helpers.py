@@ -17,11 +17,11 @@ from cpp import toolchain
 from project import Project
 from torch import Tensor
 
+from gradmill.graphs.helpers import OWN_HELPERS, called_names, missing_helpers
+from gradmill.graphs.text.files import FORMULAS, support_text
+from gradmill.releases import resolve
 from graphs import compare, library
 from graphs.samples import samples, tensor
-from pipeline.graphs.helpers import OWN_HELPERS, called_names, missing_helpers
-from pipeline.graphs.text.files import FORMULAS, support_text
-from pipeline.releases import resolve
 
 RELEASE = resolve("2.13")
 SOURCE = """\

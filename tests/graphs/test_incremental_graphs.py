@@ -13,10 +13,10 @@ from copies import copy_of
 from project import CORE, ROOT, Project, Run
 from watching import Watching
 
-from pipeline.front.run.answer import answer_to
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.io.files import TICK
+from gradmill.front.run.answer import answer_to
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.io.files import TICK
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 FIRST = """\
@@ -209,7 +209,11 @@ def test_ninja_knows_graphs(graphs: Graphs) -> None:
     (rule,) = (line for line in text.splitlines() if line.startswith("build ") and ": gradmill" in line)
     outputs, _, inputs = rule.partition(": gradmill | ")
     assert str(graphs.project.generated / "graphs" / "first.cpp") in outputs.split()
-    assert Path(inputs) in (*graphs.project.specs.rglob("*"), *graphs.folder.iterdir(), ROOT / "pipeline/__init__.py")
+    assert Path(inputs) in (
+        *graphs.project.specs.rglob("*"),
+        *graphs.folder.iterdir(),
+        ROOT / "pipeline/gradmill/__init__.py",
+    )
     assert f"graphs={graphs.folder}" in text
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from gradmill.graphs.text.files import of_function
+from gradmill.stages import graph_text
 from graphs.reading import Reading
 from graphs.running import gradmill
-from pipeline.graphs.text.files import of_function
-from pipeline.stages import graph_text
 
 SHORT, TIMES = 80, 4
 NEARLY = 1.5  # the allowed factor above linear growth

@@ -14,13 +14,13 @@ import torch.nn.functional as F
 from cpp import toolchain
 from torch import Tensor, nn
 
+from gradmill.front.settings.variables import read_variables
+from gradmill.graphs.backward.mincut import SINK, SOURCE, Network
+from gradmill.problems.problem import SpecError
+from gradmill.stages import graph_text
 from graphs import library, planning
 from graphs.allocations import held_and_peak
 from graphs.reading import Reading
-from pipeline.front.settings.variables import read_variables
-from pipeline.graphs.backward.mincut import SINK, SOURCE, Network
-from pipeline.problems.problem import SpecError
-from pipeline.stages import graph_text
 
 SOURCE_FILE = """
 import torch

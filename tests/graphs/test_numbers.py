@@ -13,14 +13,14 @@ from ctypes import c_char, c_double, c_int64, c_void_p
 import pytest
 from cpp import toolchain
 
+from gradmill.graphs.functional.program import Number
+from gradmill.graphs.model import Place, Ref, Result, Value
+from gradmill.graphs.scalars import SCALARS, result_type
+from gradmill.graphs.text.expressions.literals import NUMBER_TYPES
+from gradmill.graphs.text.expressions.values import computed
+from gradmill.graphs.text.files import RUNTIME, support_text
+from gradmill.releases import resolve
 from graphs import library
-from pipeline.graphs.functional.program import Number
-from pipeline.graphs.model import Place, Ref, Result, Value
-from pipeline.graphs.scalars import SCALARS, result_type
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
-from pipeline.graphs.text.expressions.values import computed
-from pipeline.graphs.text.files import RUNTIME, support_text
-from pipeline.releases import resolve
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 

@@ -13,9 +13,9 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch_seed import seed_torch
 
+from gradmill.graphs import traits
 from graphs import expressions
 from graphs.reading import Reading
-from pipeline.graphs import traits
 
 # Cases that call other operators than PyTorch, and why the result is the same.
 OTHERWISE = {

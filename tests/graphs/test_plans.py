@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from gradmill.graphs.backward.saved import Saver
+from gradmill.graphs.functional.bases import sharings
+from gradmill.graphs.functional.program import Scatter
+from gradmill.graphs.model import Function, GraphError, Place, Ref
 from graphs.planning import Planner, blocks, saved
-from pipeline.graphs.backward.saved import Saver
-from pipeline.graphs.functional.bases import sharings
-from pipeline.graphs.functional.program import Scatter
-from pipeline.graphs.model import Function, GraphError, Place, Ref
 
 
 @pytest.fixture(scope="module")

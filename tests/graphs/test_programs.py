@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from cpp import toolchain
 
+from gradmill.graphs.functional import storage
 from graphs import programs
 from graphs.documented import REFUSED
 from graphs.random_programs import AT_ONCE, wrong
-from pipeline.graphs.functional import storage
 
 
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())

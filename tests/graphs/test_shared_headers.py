@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from cpp import toolchain
 
-from pipeline.graphs.text.files import RUNTIME, support_text
-from pipeline.releases import resolve
+from gradmill.graphs.text.files import RUNTIME, support_text
+from gradmill.releases import resolve
 
 
 @pytest.mark.parametrize("version", ["2.10", "2.12"])

@@ -19,8 +19,8 @@ from graphs.test_eager import SUITE
 
 # Limits that cut small graphs, instead of the real ones.
 SMALL = """
-from pipeline.front.start.command import run
-from pipeline.graphs.text import files, split
+from gradmill.front.start.command import run
+from gradmill.graphs.text import files, split
 
 files.SIZE, split.PART = {size}, {part}
 run()

@@ -18,10 +18,10 @@ from forked import gradmill
 from torch import Tensor, nn
 from torch.export import export, save
 
+from gradmill.graphs.exported.archive import read_model
+from gradmill.stages import graph_files
 from graphs import library
 from graphs.reading import Reading
-from pipeline.graphs.exported.archive import read_model
-from pipeline.stages import graph_files
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

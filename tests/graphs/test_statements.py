@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from gradmill.graphs.ir import Code, Declare, Do, Free, Let, Stmt, When, Within, code, filled, merged, uses, variable
+from gradmill.graphs.plan import GraphPlan
+from gradmill.graphs.text import backward, forward
+from gradmill.graphs.text.lifetimes import with_first_uses, with_frees
+from gradmill.graphs.text.statements import lines
+from gradmill.stages import graph_text, graphs
 from graphs.reading import Reading
 from graphs.test_eager import REAL, SUITE
-from pipeline.graphs.ir import Code, Declare, Do, Free, Let, Stmt, When, Within, code, filled, merged, uses, variable
-from pipeline.graphs.plan import GraphPlan
-from pipeline.graphs.text import backward, forward
-from pipeline.graphs.text.lifetimes import with_first_uses, with_frees
-from pipeline.graphs.text.statements import lines
-from pipeline.stages import graph_text, graphs
 
 WORD = re.compile(r"(?<![\w.:>])[^\W\d]\w*")
 NO_CODE = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # strings and comments

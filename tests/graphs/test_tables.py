@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gradmill.graphs.tables import read_table
 from graphs import tables
-from pipeline.graphs.tables import read_table
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from pipeline.graphs.unions import FEW, Needs, Unions
+from gradmill.graphs.unions import FEW, Needs, Unions
 
 
 def expanded(unions: Unions, inputs: int, places: Needs) -> set[int]:

@@ -12,7 +12,7 @@ from project import CORE, ROOT
 
 SHARDS = 2  # of Nodes and of kernels
 NODES = "nodes.json"  # of each, what `gradmill show` says of it
-_SHOW = ("-m", "pipeline", "show")
+_SHOW = ("-m", "gradmill", "show")
 _HERE = Path(__file__).parent
 
 
@@ -32,7 +32,7 @@ def core(folder: Path) -> Sources:
     """Brings the files of the core spec set in `folder`/generated up to date."""
     generated = folder / "generated"
     words = ["specs=core", "layout=split", f"shards={SHARDS}", f"generated={generated}", f"cache={folder / 'cache'}"]
-    _run("-m", "pipeline", *words)
+    _run("-m", "gradmill", *words)
     rows = [json.loads(line) for stage in ("infos", "foreach") for line in _run(*_SHOW, stage, *words).splitlines()]
     write(folder / NODES, json.dumps({row["op"]: row for row in rows if row.get("op")}, sort_keys=True))
     shards = [*_shards(generated, "VariableType"), *_shards(generated, "ADInplaceOrViewType")]
@@ -47,7 +47,7 @@ def short_shards(folder: Path) -> list[Path]:
     shards = folder / "shards"
     families = "families=variable_type,inplace_or_view"
     words = ["specs=core", "layout=split", "shards=128", f"generated={shards}", f"cache={folder / 'cache_of_shards'}"]
-    _run("-m", "pipeline", families, *words)
+    _run("-m", "gradmill", families, *words)
     return [*_shards(shards, "VariableType"), *_shards(shards, "ADInplaceOrViewType")]
 
 
@@ -55,7 +55,7 @@ def formulas(folder: Path, shards: int) -> Path:
     """Brings the Nodes of the installed torch in `folder`/generated up to date, in so many sources of formulas."""
     generated = folder / "generated"
     words = ["specs=torch", "families=nodes", "layout=split", f"shards={shards}"]
-    _run("-m", "pipeline", *words, f"generated={generated}", f"cache={folder / 'cache'}")
+    _run("-m", "gradmill", *words, f"generated={generated}", f"cache={folder / 'cache'}")
     return generated
 
 

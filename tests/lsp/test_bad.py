@@ -13,10 +13,10 @@ import pytest
 from problems.test_bad_specs import BASE, NAMES, is_typed, read
 from project import Project
 
-from pipeline.front.lsp.sessions.session import Session
-from pipeline.front.run.own_code import running_code
-from pipeline.front.settings.config import read_config
-from pipeline.problems.render import render
+from gradmill.front.lsp.sessions.session import Session
+from gradmill.front.run.own_code import running_code
+from gradmill.front.settings.config import read_config
+from gradmill.problems.render import render
 
 TYPED = list(filter(is_typed, NAMES))
 

@@ -7,10 +7,10 @@ import re
 import pytest
 from project import Project
 
+from gradmill.cpp.header import parameters_of
+from gradmill.reports.editor.signatures import OpenCall, call_in
 from lsp.editing import IN_ONE_LOOP, editor, project, restored
 from lsp.editor import DERIVATIVES, NATIVE, Editor
-from pipeline.cpp.header import parameters_of
-from pipeline.reports.editor.signatures import OpenCall, call_in
 
 __all__ = ["editor", "project", "restored"]  # fixtures
 

@@ -19,9 +19,9 @@ import pytest_asyncio
 from lsprotocol import types
 from project import ROOT, Project
 
+from gradmill.front.lsp.server import IDLE, LOOK, REST
+from gradmill.front.lsp.tokens import LEGEND
 from lsp.editor import DERIVATIVES, NATIVE, Editor
-from pipeline.front.lsp.server import IDLE, LOOK, REST
-from pipeline.front.lsp.tokens import LEGEND
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
 SHUTDOWN = {"id": 3, "method": "shutdown"}
@@ -224,9 +224,9 @@ def spoken(folder: Path, *messages: dict[str, Any] | bytes) -> tuple[int, dict[i
         for each in (START, *messages)
     ]
     run = subprocess.run(
-        [sys.executable, "-m", "pipeline", "lsp"],
+        [sys.executable, "-m", "gradmill", "lsp"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "pipeline")},
         input=b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies),
         check=False,
         capture_output=True,
@@ -257,11 +257,11 @@ def test_each_request_is_answered(tmp_path: Path) -> None:
 async def test_code_that_changes_under_it_is_reported_once_and_ends_in_peace(
     own_code: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(own_code.root))
+    monkeypatch.setenv("PYTHONPATH", str(own_code.root / "pipeline"))
     editor = await Editor.of(own_code)
     path = own_code.path(DERIVATIVES)
     assert await editor.open(path) == []
-    (own_code.root / "pipeline" / "stages" / "shard.py").touch()
+    (own_code.root / "pipeline" / "gradmill" / "stages" / "shard.py").touch()
     editor.type(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
     await asyncio.sleep(REST + IDLE + 0.5)
     assert editor.messages == ["gradmill's own code changed: start the language server again"]
@@ -271,7 +271,7 @@ async def test_code_that_changes_under_it_is_reported_once_and_ends_in_peace(
 # Run by the server before it starts: the query of infos fails on results of earlier runs, or always.
 FRAGILE = """
 import functools
-import pipeline.stages.infos as infos
+import gradmill.stages.infos as infos
 sound = infos.infos_of.function
 @functools.wraps(sound)
 def fragile(db, name):
@@ -325,9 +325,9 @@ def test_it_ends_with_the_editor_though_another_process_has_the_pipe(tmp_path: P
             editor.kill()
             editor.wait()
         server = subprocess.Popen(
-            [sys.executable, "-m", "pipeline", "lsp"],
+            [sys.executable, "-m", "gradmill", "lsp"],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT / "pipeline")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -347,7 +347,7 @@ def test_it_ends_with_the_editor_though_another_process_has_the_pipe(tmp_path: P
 
 
 def test_it_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['pygls'] = None; from pipeline.front.start.command import run; run()"
+    code = "import sys; sys.modules['pygls'] = None; from gradmill.front.start.command import run; run()"
     command = [sys.executable, "-c", code, "lsp"]
     run = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert run.returncode == 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from pipeline.front.lsp.buffers import Buffer, Text, column_of, units
-from pipeline.reports.editor.cursor import cursor_at
-from pipeline.reports.editor.outline import outline
+from gradmill.front.lsp.buffers import Buffer, Text, column_of, units
+from gradmill.reports.editor.cursor import cursor_at
+from gradmill.reports.editor.outline import outline
 
 FACE = "a\U0001f600é|"  # one, two and one units of UTF-16; one, four and two bytes of UTF-8
 

@@ -10,14 +10,14 @@ from copies import copy_of
 from lsprotocol import types
 from project import Project
 
+from gradmill.front.lsp import actions, answers, files
+from gradmill.front.lsp.buffers import Buffer
+from gradmill.front.lsp.server import Server
+from gradmill.front.lsp.symbols import converter
+from gradmill.front.lsp.tokens import LEGEND
+from gradmill.front.run.own_code import running_code
 from lsp.editor import DERIVATIVES, NATIVE
 from lsp.test_broken import typed
-from pipeline.front.lsp import actions, answers, files
-from pipeline.front.lsp.buffers import Buffer
-from pipeline.front.lsp.server import Server
-from pipeline.front.lsp.symbols import converter
-from pipeline.front.lsp.tokens import LEGEND
-from pipeline.front.run.own_code import running_code
 
 TIMES = 40
 

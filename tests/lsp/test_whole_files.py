@@ -12,11 +12,11 @@ from copies import copy_of
 from lsprotocol import types
 from project import CORE, Project
 
+from gradmill.front.lsp.tokens import LEGEND, difference
+from gradmill.reports.editor.outline import comment_runs, formulas, outline
+from gradmill.reports.editor.symbols import rank_of
 from lsp.editing import IN_ONE_LOOP, editor, project, restored
 from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
-from pipeline.front.lsp.tokens import LEGEND, difference
-from pipeline.reports.editor.outline import comment_runs, formulas, outline
-from pipeline.reports.editor.symbols import rank_of
 
 __all__ = ["editor", "project", "restored"]  # fixtures
 

@@ -12,8 +12,8 @@ import forked
 from manifests import manifest_in
 from project import files_in
 
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
 
 
 class Result(NamedTuple):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from project import CORE
 
-from pipeline.releases import KNOWN
+from gradmill.releases import KNOWN
 
 from . import described
 from .campaign import Trial, options, run

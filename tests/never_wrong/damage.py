@@ -325,7 +325,7 @@ def _edited(number: int) -> Specs:
 
 def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
     """A run in a process of its own, whose store may be damaged as soon as it has begun to read it."""
-    from pipeline.store.sqlite import SqliteStore
+    from gradmill.store.sqlite import SqliteStore
 
     begin = SqliteStore.begin
 
@@ -341,9 +341,9 @@ def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
 
 def _edited_run(words: list[str], folder: Path, damage: Callable[[], None] | None) -> int:
     """An editor in which something wrong is typed and taken back, in a process of its own: prints what it reports."""
-    from pipeline.front.lsp.sessions.session import Session
-    from pipeline.front.run.own_code import running_code
-    from pipeline.front.settings.config import read_config
+    from gradmill.front.lsp.sessions.session import Session
+    from gradmill.front.run.own_code import running_code
+    from gradmill.front.settings.config import read_config
 
     session = Session(read_config(dict(word.split("=", 1) for word in words)), running_code())
     path = folder / DERIVATIVES

@@ -14,7 +14,7 @@ from random import Random
 
 from pairs.sets import SETS
 
-from pipeline.releases import KNOWN
+from gradmill.releases import KNOWN
 
 Texts = dict[str, str]
 Kind = Callable[["Files", Random], bool]

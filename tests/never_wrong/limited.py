@@ -33,7 +33,7 @@ class Limited(Server):
     module = ("-m", "tests.never_wrong.limited")
 
     def run(self, words: list[str], log: Path, seconds: int) -> Took:
-        """`python -m pipeline` with these words. What it writes goes to `log`; after so many seconds it is ended."""
+        """`python -m gradmill` with these words. What it writes goes to `log`; after so many seconds it is ended."""
         return Took(*self.ask(words, str(log), seconds))
 
 

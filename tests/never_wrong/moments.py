@@ -25,7 +25,7 @@ from forked import tasks_in
 from manifests import manifest_in
 from project import CORE, ROOT, files_in
 
-from pipeline.families.table import TEMPLATES
+from gradmill.families.table import TEMPLATES
 
 from .campaign import Trial, options, run
 from .edits import edit
@@ -73,7 +73,7 @@ class Trials:
     # ---- states
 
     def _read(self) -> State:
-        names = [f"pipeline/{name}" for name, _, _ in CODE]
+        names = [f"pipeline/gradmill/{name}" for name, _, _ in CODE]
         names += [path.relative_to(self._folder).as_posix() for path in sorted((self._folder / "set").rglob("*.*"))]
         return {name: (self._folder / name).read_bytes() for name in names}
 
@@ -110,7 +110,7 @@ class Trials:
         """A state with another text at one of the places in gradmill's own code."""
         self._count += 1
         name, pattern, replacement = self._random.choice(CODE)
-        name = f"pipeline/{name}"
+        name = f"pipeline/gradmill/{name}"
         text, times = re.subn(pattern, lambda _: replacement.format(self._count), state[name].decode())
         assert times, f"{name} has no {pattern}"
         return name, {**state, name: text.encode()}
@@ -120,8 +120,8 @@ class Trials:
     def _start(self, folder: Path, *, keep_bytecode: bool = True) -> subprocess.Popen[str]:
         ours = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
         environment = {name: value for name, value in os.environ.items() if name not in ours}
-        environment |= {"PYTHONPATH": str(folder), "PYTHONUNBUFFERED": "1"}
-        command = [sys.executable, *(() if keep_bytecode else ("-B",)), "-m", "pipeline", "specs=set"]
+        environment |= {"PYTHONPATH": str(folder / "pipeline"), "PYTHONUNBUFFERED": "1"}
+        command = [sys.executable, *(() if keep_bytecode else ("-B",)), "-m", "gradmill", "specs=set"]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True)
 

@@ -36,4 +36,4 @@ def test_every_edited_place_of_the_code_is_there(tmp_path: Path, place: str) -> 
     trials = Trials(tmp_path, Random(0))
     state = trials.begun
     edited = {name for _ in range(60) for name in [trials.edited_code(state)[0]]}
-    assert f"pipeline/{place}" in edited
+    assert f"pipeline/gradmill/{place}" in edited

@@ -8,8 +8,8 @@ import pytest
 from conftest import RELEASE
 from project import Project
 
-from pipeline.query.memo import encode
-from pipeline.store.sqlite import SqliteStore
+from gradmill.query.memo import encode
+from gradmill.store.sqlite import SqliteStore
 
 ROWS = 500  # fewer than any build leaves
 OLD, NEW = "grad * result.conj()", "grad * result.conj() * 2"

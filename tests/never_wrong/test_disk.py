@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from project import ROOT, Project, Run, finish
 
+from gradmill.specs.location import Location
+from gradmill.store.sqlite import SqliteStore
 from never_wrong.builds import Kept, clean_build
-from pipeline.specs.location import Location
-from pipeline.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.slow  # disks of many sizes
 
@@ -33,7 +33,7 @@ _LIMITED = (
     "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)\n"
     "del sys.argv[:2]\n"
     "sys.argv.insert(0, 'gradmill')\n"
-    "runpy.run_module('pipeline', run_name='__main__')\n"
+    "runpy.run_module('gradmill', run_name='__main__')\n"
 )
 
 

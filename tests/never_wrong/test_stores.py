@@ -17,10 +17,10 @@ from random import Random
 import pytest
 from project import Project, assert_clean
 
+from gradmill.front.run import record
+from gradmill.front.run.session import Progress, Session
+from gradmill.store.sqlite import Entry, SqliteStore, _sum
 from never_wrong.builds import Kept, clean_build
-from pipeline.front.run import record
-from pipeline.front.run.session import Progress, Session
-from pipeline.store.sqlite import Entry, SqliteStore, _sum
 
 FORMULAS = [f"grad * result.conj() * {number}" for number in range(2, 6)]
 PAGE = 4096

@@ -16,11 +16,11 @@ import xxhash
 from forked import Run, tasks_in
 from project import sources
 
+from gradmill.families.table import FAMILIES
 from pairs.reading import Report, compiled, includes, is_compiled, kind, report
 from pairs.sets import SETS
 from pairs.settings import KERNELS, SETTINGS, Case, families_for
 from pairs.work import Programs, Tree, Work
-from pipeline.families.table import FAMILIES
 
 Files = dict[str, bytes]
 EMPTY = ("lock", "-shm", "-wal")  # of who reads the store, and of the file system's clock: nothing is in them

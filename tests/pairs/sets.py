@@ -12,10 +12,10 @@ from zipfile import ZipFile
 from never_wrong.specset import of_families, read_specs
 from project import CORE, ROOT
 
-from pipeline.families.family import Layout
-from pipeline.families.hook_files.files import HOOK_FILES
-from pipeline.families.table import FAMILIES
-from pipeline.releases import KNOWN, minor, resolve
+from gradmill.families.family import Layout
+from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.table import FAMILIES
+from gradmill.releases import KNOWN, minor, resolve
 
 NEWER = "99.0.0"  # a release that is not known
 ALL = tuple(minor(version) for version in KNOWN)

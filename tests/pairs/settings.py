@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from allpairspy import AllPairs
 
+from gradmill.families.places import TREES
+from gradmill.families.table import FAMILIES
+from gradmill.releases import KNOWN, minor
 from pairs.sets import OF_SETS, ON_REQUEST, SETS
-from pipeline.families.places import TREES
-from pipeline.families.table import FAMILIES
-from pipeline.releases import KNOWN, minor
 
 Case = dict[str, str]  # a value for each setting
 Pair = tuple[tuple[str, str], tuple[str, str]]

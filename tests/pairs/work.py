@@ -15,9 +15,9 @@ from manifests import manifest_in
 from project import ROOT, files_in
 from small import Small
 
+from gradmill.families.table import FAMILIES
 from pairs.sets import GRAPH, NEWER, SETS
 from pairs.settings import ATEN, CACHE, GENERATED, LISTS, NAMES, NEWEST, STAMP, Case
-from pipeline.families.table import FAMILIES
 
 LIST = "selected_operators.yaml"
 TICK = 0.025  # seconds after which what is written has another time, and is not too new to be relied on

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations, product
 from random import Random
 
-from pipeline.problems.causes import causes
-from pipeline.problems.problem import LAST, SERVED, Problem
+from gradmill.problems.causes import causes
+from gradmill.problems.problem import LAST, SERVED, Problem
 
 KINDS = [
     Problem(role, entry, op, "wrong", field=field, warning=warning, derived=derived, rank=rank)

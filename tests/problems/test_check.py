@@ -18,9 +18,9 @@ import yaml
 from copies import copy_of
 from project import ROOT, Project, Run
 
-from pipeline.problems.color import painted, wants_color
-from pipeline.problems.names import is_certain
-from pipeline.query.engine import Engine
+from gradmill.problems.color import painted, wants_color
+from gradmill.problems.names import is_certain
+from gradmill.query.engine import Engine
 
 BASE = ROOT / "tests" / "bad" / "base"
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
@@ -218,9 +218,9 @@ def test_errors_in_a_description_are_reported_in_the_format(project: Project) ->
 
 
 def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None:
-    from pipeline.front.run.build import BUDGET
-    from pipeline.front.run.session import Session
-    from pipeline.front.settings.config import read_config
+    from gradmill.front.run.build import BUDGET
+    from gradmill.front.run.session import Session
+    from gradmill.front.settings.config import read_config
 
     warn(project)
     values = project.values
@@ -412,7 +412,7 @@ def test_files_of_an_installed_package_are_not_touched(project: Project, tmp_pat
 
 
 def test_a_file_that_cannot_be_written_is_an_error_and_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.front.run import fixes
+    from gradmill.front.run import fixes
 
     warn(project)
     before = project.path("derivatives.yaml").read_bytes()
@@ -459,10 +459,10 @@ def test_the_hook_runs_before_a_commit(project: Project) -> None:
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-C", str(project.folder)]
     subprocess.run([*git, "init", "-q"], check=True)
     script = project.folder / ".git" / "hooks" / "pre-commit"
-    command = hook["entry"].replace("gradmill", f"{sys.executable} -m pipeline", 1)
+    command = hook["entry"].replace("gradmill", f"{sys.executable} -m gradmill", 1)
     script.write_text(f"#!/bin/sh\nexec {command} specs=set strict=1\n")
     script.chmod(0o755)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pipeline")}
     environment.pop("GIT_DIR", None)
 
     def commit() -> subprocess.CompletedProcess[str]:

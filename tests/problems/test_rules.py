@@ -12,10 +12,10 @@ from copies import copy_of
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
 from vendors.vendor import Vendor
 
-from pipeline import __version__
-from pipeline.problems.catalog.rule import Rule
-from pipeline.problems.catalog.table import RULES
-from pipeline.problems.catalog.verification import VERIFICATION
+from gradmill import __version__
+from gradmill.problems.catalog.rule import Rule
+from gradmill.problems.catalog.table import RULES
+from gradmill.problems.catalog.verification import VERIFICATION
 from problems.test_bad_specs import NAMES, read
 
 BASE = ROOT / "tests" / "bad" / "base"

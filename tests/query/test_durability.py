@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.io.files import stat_of
-from pipeline.query.database import Database
-from pipeline.query.memo import StoreDamaged, row_of_query
-from pipeline.query.store import Changes
-from pipeline.store import memory, sqlite
-from pipeline.store.memory import MemoryStore
+from gradmill.io.files import stat_of
+from gradmill.query.database import Database
+from gradmill.query.memo import StoreDamaged, row_of_query
+from gradmill.query.store import Changes
+from gradmill.store import memory, sqlite
+from gradmill.store.memory import MemoryStore
 from tests.query.toy import Toy, page, summary, total, words
 
 TEXT = b"".join(b"w%d: %s\n" % (n, b"x" * (n % 7)) for n in range(40))

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.query.database import Cycle, Database
-from pipeline.query.explain import changed_items, changes
-from pipeline.query.memo import INPUT, ITEM, NAMES, digest, row_of
-from pipeline.query.query import Parts, Table, query, table, unkept
+from gradmill.query.database import Cycle, Database
+from gradmill.query.explain import changed_items, changes
+from gradmill.query.memo import INPUT, ITEM, NAMES, digest, row_of
+from gradmill.query.query import Parts, Table, query, table, unkept
 from tests.query.toy import Toy, diagnostics, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -227,7 +227,7 @@ def fresh(toy: Toy) -> Toy:
 
 
 def test_of_two_processes_at_once_both_are_right(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.store.sqlite._WAIT", 0.1)
+    monkeypatch.setattr("gradmill.store.sqlite._WAIT", 0.1)
     toy.run((summary, "x"))
     toy.inputs["x"] = b"a: o\n"
     first = toy.begin()
@@ -253,7 +253,7 @@ def test_a_process_that_stays_sees_what_another_wrote(toy: Toy) -> None:
 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_flush_in_mid_round_changes_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch, is_new: bool) -> None:
-    monkeypatch.setattr("pipeline.store.sqlite._HELD", 1)
+    monkeypatch.setattr("gradmill.store.sqlite._HELD", 1)
     if not is_new:
         toy.run((total, "x"))
     toy.inputs["x"] = b"".join(b"w%d: %d\n" % (n, 10**n) for n in range(60))  # more than a memo or an outline takes
@@ -268,7 +268,7 @@ def test_a_flush_in_mid_round_changes_nothing(toy: Toy, monkeypatch: pytest.Monk
 
 def test_a_round_with_many_values_is_kept(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than SQLite keeps in its log by itself, in a store that exists."""
-    monkeypatch.setattr("pipeline.store.sqlite._HELD", 100_000)
+    monkeypatch.setattr("gradmill.store.sqlite._HELD", 100_000)
     toy.run((total, "x"))
     store = toy.path.stat().st_ino
     toy.inputs["x"] = b"".join(b"w%d: %s\n" % (n, b"%d" % n * 2_000) for n in range(1_000))
@@ -282,7 +282,7 @@ def test_a_round_with_many_values_is_kept(toy: Toy, monkeypatch: pytest.MonkeyPa
 
 def test_values_of_a_process_that_commits_nothing_change_no_row(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are in the file, and no memo has them."""
-    monkeypatch.setattr("pipeline.store.sqlite._HELD", 1)
+    monkeypatch.setattr("gradmill.store.sqlite._HELD", 1)
     toy.run((total, "x"))
     toy.inputs["x"] = b"".join(b"w%d: %d\n" % (n, 10**n) for n in range(60))
     db = toy.begin()
@@ -294,7 +294,7 @@ def test_values_of_a_process_that_commits_nothing_change_no_row(toy: Toy, monkey
 
 
 def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.store.sqlite._WAIT", 0.1)
+    monkeypatch.setattr("gradmill.store.sqlite._WAIT", 0.1)
     toy.run((total, "x"))
     toy.inputs["x"] = b"a: o\n"
     total(toy.begin(), "x")

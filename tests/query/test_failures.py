@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.query.database import Database, IncrementalBug
-from pipeline.query.query import Query, query, table, unkept
-from pipeline.store.memory import MemoryStore
-from pipeline.store.sqlite import SqliteStore, set_aside_of
+from gradmill.query.database import Database, IncrementalBug
+from gradmill.query.query import Query, query, table, unkept
+from gradmill.store.memory import MemoryStore
+from gradmill.store.sqlite import SqliteStore, set_aside_of
 from tests.query.toy import QUERIES, Toy, length, total, words
 
 TEXT, EDITED = b"a: one\n", b"a: three\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.io.files import moment, new_file, open_lock, put_file, remove_abandoned, replace_file
+from gradmill.io.files import moment, new_file, open_lock, put_file, remove_abandoned, replace_file
 
 Write = Callable[[str, bytes], object]
 

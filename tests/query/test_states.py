@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from pipeline.query.database import Database
-from pipeline.query.explain import changes
-from pipeline.query.memo import INPUT, ITEM, Dep, Input, is_table, row_of, row_of_query
-from pipeline.query.query import Query, query, table
+from gradmill.query.database import Database
+from gradmill.query.explain import changes
+from gradmill.query.memo import INPUT, ITEM, Dep, Input, is_table, row_of, row_of_query
+from gradmill.query.query import Query, query, table
 from tests.query.toy import Toy, total, words
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.query.memo import StoreDamaged, row_of_query
-from pipeline.store import sqlite
+from gradmill.query.memo import StoreDamaged, row_of_query
+from gradmill.store import sqlite
 from tests.query.toy import Toy, length, total
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -170,7 +170,7 @@ def test_a_store_that_has_grown_a_lot_begins_anew(toy: Toy, monkeypatch: pytest.
 @pytest.mark.parametrize("part", ["rows", "cache"])
 def test_a_store_that_cannot_be_written_to_is_read(toy: Toy, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     before = {path.name: path.read_bytes() for path in toy.path.parent.iterdir()}
-    monkeypatch.setattr("pipeline.store.sqlite.os.access", lambda path, _: Path(path).name != part)
+    monkeypatch.setattr("gradmill.store.sqlite.os.access", lambda path, _: Path(path).name != part)
     db = toy.open()
     assert toy.run((total, "x"), db=db) == ([11], [])
     assert "Permission denied" in db.problem
@@ -182,7 +182,7 @@ def test_a_store_that_cannot_be_written_to_is_read(toy: Toy, monkeypatch: pytest
 
 def test_a_store_that_is_only_read_is_not_trusted_after_it_changed(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite takes it to be immutable, and would not notice."""
-    monkeypatch.setattr("pipeline.store.sqlite.os.access", lambda path, _: Path(path).name != "rows")
+    monkeypatch.setattr("gradmill.store.sqlite.os.access", lambda path, _: Path(path).name != "rows")
     db = toy.begin()
     read = row_of_query(length, ("x", "a"))
     assert row_of_query(total, ("x",)) in db.all_readers(read)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pipeline.io.files import Stat, stat_of
-from pipeline.query.database import Database
-from pipeline.query.memo import Input
-from pipeline.query.query import Query, query, table, unkept
-from pipeline.store.sqlite import SqliteStore
+from gradmill.io.files import Stat, stat_of
+from gradmill.query.database import Database
+from gradmill.query.memo import Input
+from gradmill.query.query import Query, query, table, unkept
+from gradmill.store.sqlite import SqliteStore
 
 
 @table

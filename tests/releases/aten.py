@@ -12,7 +12,7 @@ from typing import NamedTuple
 from project import files_in
 from torchgen_gen import run_gen
 
-from pipeline.families.places import SUBSETS
+from gradmill.families.places import SUBSETS
 from releases import Source, gradmill
 
 FLAGS = ("--per-operator-headers",)

@@ -16,7 +16,7 @@ from aten.test_native_aot import MODULE
 from project import ROOT
 from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen
 
-from pipeline.releases import is_at_least
+from gradmill.releases import is_at_least
 from releases import Broken, Source
 
 _SELECTED = """
@@ -88,8 +88,8 @@ def _different(source: Source, release: str, folder: Path, cache: Path, words: l
         expected = None
     own = ["-s", packaged, "-d", INSTALL, f"--aoti-install-dir={INSTALL}/{SHIMS}", f"cache={cache}"]
     own += [] if source.specs == "torch" else [f"release={release}"]
-    command = [sys.executable, "-m", "pipeline", "torchgen", *own, *words]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "gradmill", "torchgen", *own, *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pipeline")}
     done = subprocess.run(command, cwd=ours, env=environment, capture_output=True, text=True, check=False)
     if done.returncode and expected is not None:
         raise Broken(f"gradmill torchgen {' '.join(words)}:\n{done.stderr[-2000:]}")

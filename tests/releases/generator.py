@@ -29,7 +29,7 @@ def rows_of_generator(root: Path, folder: Path) -> set[str]:
     checkout is made in `folder`. Raises Broken if torchgen fails."""
     from checkouts import whole_checkout
 
-    from pipeline.releases.names import digest_of_source
+    from gradmill.releases.names import digest_of_source
 
     checkout = whole_checkout(root, folder / "generator")
     (checkout / LIST).write_text(SELECTED)

@@ -8,7 +8,7 @@ from pathlib import Path
 from never_wrong.campaign import Trial, in_order, options, run
 
 import releases
-from pipeline.releases import minor
+from gradmill.releases import minor
 from releases import (
     HEADING,
     WHEELS,

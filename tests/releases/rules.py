@@ -18,7 +18,7 @@ def upstream_rules(root: Path) -> dict[str, list[str] | dict[str, object]]:
 
 def missing_rows(version: str, root: Path) -> list[str]:
     """A row `Change(…)` for each field in which gradmill's facts of a release differ from the torchgen in `root`."""
-    from pipeline.releases import minor, resolve
+    from gradmill.releases import minor, resolve
 
     release = resolve(minor(version))
     rows = []

@@ -57,8 +57,8 @@ def test_the_lists_of_a_dry_run_equal_the_release_s_own(source: Source, tmp_path
     expected = run_gen(packaged, by_gen, *LISTS, root=source.root).lists
     version = source.specs.partition("torch-")[2].partition("-")[0]
     words = ["-s", packaged, "-d", INSTALL, *LISTS, *([f"release={version}"] if version else [])]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-m", "pipeline", "torchgen", *words], cwd=ours, env=environment, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pipeline")}
+    subprocess.run([sys.executable, "-m", "gradmill", "torchgen", *words], cwd=ours, env=environment, check=True)
     assert Generated(ours).lists == expected
     assert {path.name for path in ours.iterdir()} == {*expected, "build"}
 

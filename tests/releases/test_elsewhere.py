@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.problems.problem import SpecError
-from pipeline.releases import KNOWN, minor, resolve
-from pipeline.releases.elsewhere import dated, dated_name, doubt
-from pipeline.releases.table import CHANGES
+from gradmill.problems.problem import SpecError
+from gradmill.releases import KNOWN, minor, resolve
+from gradmill.releases.elsewhere import dated, dated_name, doubt
+from gradmill.releases.table import CHANGES
 
 RELEASES = [minor(version) for version in KNOWN]
 ADDED = [(change.since, change.field, each) for change in CHANGES for each in change.add]

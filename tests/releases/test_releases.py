@@ -18,11 +18,11 @@ import pytest
 from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, README, TABLE, TABLES, Added, add, merged
 from project import ROOT, Project
 
-from pipeline.problems.problem import SpecError
-from pipeline.releases import KNOWN, minor, newest_at, resolve, resolve_version
-from pipeline.releases.model import Change
-from pipeline.releases.names import Names, digest_of_source, generator_of, names_of, read_names
-from pipeline.releases.table import CHANGES, NAMES_OF
+from gradmill.problems.problem import SpecError
+from gradmill.releases import KNOWN, minor, newest_at, resolve, resolve_version
+from gradmill.releases.model import Change
+from gradmill.releases.names import Names, digest_of_source, generator_of, names_of, read_names
+from gradmill.releases.table import CHANGES, NAMES_OF
 from releases import WHEELS, Broken, Unavailable, download, find_wheel
 from releases.generator import rows_of_generator
 from releases.package_of_checkout import package_of
@@ -210,7 +210,7 @@ def test_what_is_no_release_is_not_added(version: str, members: list[str], tmp_p
 def test_a_release_that_was_added_by_hand_says_so_on_every_run(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.releases.KNOWN", (*KNOWN, NEXT))
+    monkeypatch.setattr("gradmill.releases.KNOWN", (*KNOWN, NEXT))
     (project.specs / "RELEASE").write_text(NEXT)
     project.set_formula(
         "exp", "self", "bessel_j1_backward(grad, self, result)"
@@ -241,7 +241,7 @@ def test_a_list_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
         Change(of, "unrecorded", "", add=("recorded",), remove=("lstm_cell",)),
         Change(of, "views", "", add={"t": "other"}),
     )
-    monkeypatch.setattr("pipeline.releases.CHANGES", (*CHANGES, *changes))
+    monkeypatch.setattr("gradmill.releases.CHANGES", (*CHANGES, *changes))
     assert missing_rows(version, root) == [
         f"""Change("{of}", "unrecorded", "…", add=('lstm_cell',), remove=('recorded',)),""",
         f"""Change("{of}", "views", "…", add={{'t': 'self'}}),""",
@@ -272,7 +272,7 @@ class Clone:
         shutil.copytree(ROOT, folder, ignore=unwanted)
 
     def run(self, *words: object) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONPATH": str(self.folder)}
+        environment = {**os.environ, "PYTHONPATH": str(self.folder / "pipeline")}
         command = [sys.executable, "-m", *map(str, words)]
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.releases import KNOWN
+from gradmill.releases import KNOWN
 from releases import Source, selected
 from releases.selected import CASES, Case
 from releases.test_all_releases import source_of

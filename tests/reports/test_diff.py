@@ -10,7 +10,7 @@ from typing import Any
 
 from project import Project
 
-from pipeline.reports.diff.html import mark
+from gradmill.reports.diff.html import mark
 
 
 def diff(project: Project, before: Path) -> dict[str, Any]:

@@ -19,16 +19,16 @@ from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, PACKAGED, Project, Run, files_in, sources
 from vendors.vendor import Vendor
 
-from pipeline.families.bindings.files import BINDINGS
-from pipeline.families.file import ended, joined
-from pipeline.families.table import FAMILIES
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.reports.diff.code import Code, CodeFile, CodeUnit, read_code
-from pipeline.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange, compare_code
-from pipeline.reports.diff.code_text import markdown
-from pipeline.reports.diff.hunks import Hunk, hunks, own_names, without_names
-from pipeline.reports.diff.model import SetSide
+from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.file import ended, joined
+from gradmill.families.table import FAMILIES
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.reports.diff.code import Code, CodeFile, CodeUnit, read_code
+from gradmill.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange, compare_code
+from gradmill.reports.diff.code_text import markdown
+from gradmill.reports.diff.hunks import Hunk, hunks, own_names, without_names
+from gradmill.reports.diff.model import SetSide
 
 NATIVE, DERIVATIVES = "native_functions.yaml", "derivatives.yaml"
 OPERATORS = "add mul div exp max mv view full".split()

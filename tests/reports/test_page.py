@@ -12,15 +12,15 @@ import pytest
 from project import ROOT, Project
 from site_of_pages import Page, Site
 
-from pipeline.front.run.pages import PageSession
-from pipeline.front.settings.config import read_config
-from pipeline.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange
-from pipeline.reports.diff.hunks import Hunk
-from pipeline.reports.diff.model import SetSide
-from pipeline.reports.page.code_changes import MOST, shown
-from pipeline.reports.page.html.highlight import plain
-from pipeline.reports.page.model import Operator, Step
-from pipeline.reports.page.subjects import operator
+from gradmill.front.run.pages import PageSession
+from gradmill.front.settings.config import read_config
+from gradmill.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange
+from gradmill.reports.diff.hunks import Hunk
+from gradmill.reports.diff.model import SetSide
+from gradmill.reports.page.code_changes import MOST, shown
+from gradmill.reports.page.html.highlight import plain
+from gradmill.reports.page.model import Operator, Step
+from gradmill.reports.page.subjects import operator
 
 
 @pytest.fixture(scope="module")
@@ -566,9 +566,9 @@ def test_a_run_without_pages_knows_nothing_of_them(edited: Project) -> None:
     """Neither the library nor a module nor a row of theirs."""
     printed = """
 import sys
-from pipeline.front.start.main import main
+from gradmill.front.start.main import main
 assert not main(sys.argv[1:]), "the run failed"
-print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "pipeline.reports.page"))])
+print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "gradmill.reports.page"))])
 """
     edited.set_formula("exp", "self", "result.conj() * grad")
     words = edited.words

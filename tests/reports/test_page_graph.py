@@ -11,13 +11,13 @@ from typing import NamedTuple
 import pytest
 from project import CORE, Project
 
-from pipeline.front.run.build import BUDGET
-from pipeline.front.run.contents import titles_of
-from pipeline.front.run.pages import PageSession
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.reports.page.relations import members
-from pipeline.reports.page.subjects import operator
+from gradmill.front.run.build import BUDGET
+from gradmill.front.run.contents import titles_of
+from gradmill.front.run.pages import PageSession
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.reports.page.relations import members
+from gradmill.reports.page.subjects import operator
 
 pytestmark = [pytest.mark.slow(15)]
 

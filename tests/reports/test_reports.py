@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from project import SHARD_TASKS, Project
 
-from pipeline.reports.trail import SEEN
+from gradmill.reports.trail import SEEN
 
 
 def read(project: Project, *words: str, **variables: object) -> Any:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipeline.cpp.conversions import CONVERSIONS, accepts, of_cpp, of_schema
-from pipeline.cpp.declared import ANY, DeclaredOverload
-from pipeline.cpp.expression import Node, parse, tokens_of
-from pipeline.cpp.header import read_header
-from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.known import CALL, METHOD
-from pipeline.rules.derivatives.typecheck import check_types
-from pipeline.rules.derivatives.uses import UNCOUNTED, read_uses
+from gradmill.cpp.conversions import CONVERSIONS, accepts, of_cpp, of_schema
+from gradmill.cpp.declared import ANY, DeclaredOverload
+from gradmill.cpp.expression import Node, parse, tokens_of
+from gradmill.cpp.header import read_header
+from gradmill.problems.problem import SpecError
+from gradmill.rules.derivatives.known import CALL, METHOD
+from gradmill.rules.derivatives.typecheck import check_types
+from gradmill.rules.derivatives.uses import UNCOUNTED, read_uses
 
 # ---- parsing
 

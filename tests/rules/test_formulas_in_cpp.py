@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from cpp import toolchain
 
-from pipeline.cpp.conversions import CONVERSIONS
-from pipeline.cpp.expression import parse, tokens_of
-from pipeline.front.run.session import Session
-from pipeline.front.settings.config import read_config
-from pipeline.rules.derivatives.gradients import check_value
-from pipeline.rules.derivatives.typecheck import check_types
-from pipeline.stages.formulas.vocabulary import Vocabulary
+from gradmill.cpp.conversions import CONVERSIONS
+from gradmill.cpp.expression import parse, tokens_of
+from gradmill.front.run.session import Session
+from gradmill.front.settings.config import read_config
+from gradmill.rules.derivatives.gradients import check_value
+from gradmill.rules.derivatives.typecheck import check_types
+from gradmill.stages.formulas.vocabulary import Vocabulary
 
 pytestmark = [pytest.mark.slow(10)]
 

@@ -7,10 +7,10 @@ import time
 import pytest
 from project import Project, assert_clean
 
-from pipeline.cpp.expression import tokens_of
-from pipeline.rules.derivatives.suspicion import unknown_names
-from pipeline.rules.derivatives.uses import read_uses
-from pipeline.rules.matching.lost import near_misses
+from gradmill.cpp.expression import tokens_of
+from gradmill.rules.derivatives.suspicion import unknown_names
+from gradmill.rules.derivatives.uses import read_uses
+from gradmill.rules.matching.lost import near_misses
 
 LENGTH = 30_000
 

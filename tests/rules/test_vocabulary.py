@@ -13,17 +13,17 @@ from copies import copy_of
 from project import CORE, ROOT, Project
 from releases.test_all_releases import source_of
 
-from pipeline.cpp.expression import tokens_of
-from pipeline.cpp.header import ANY, Arity, arity_of, declared_at, read_header
-from pipeline.families.table import TEMPLATES
-from pipeline.problems.problem import SpecError
-from pipeline.releases import KNOWN, minor
-from pipeline.releases.names import names_of
-from pipeline.rules.derivatives.calls import check_calls_and_names
-from pipeline.rules.derivatives.known import CALL, METHOD
-from pipeline.rules.derivatives.uses import read_uses
-from pipeline.specs.find import find_spec_set
-from pipeline.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL
+from gradmill.cpp.expression import tokens_of
+from gradmill.cpp.header import ANY, Arity, arity_of, declared_at, read_header
+from gradmill.families.table import TEMPLATES
+from gradmill.problems.problem import SpecError
+from gradmill.releases import KNOWN, minor
+from gradmill.releases.names import names_of
+from gradmill.rules.derivatives.calls import check_calls_and_names
+from gradmill.rules.derivatives.known import CALL, METHOD
+from gradmill.rules.derivatives.uses import read_uses
+from gradmill.specs.find import find_spec_set
+from gradmill.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 
@@ -281,10 +281,10 @@ def test_a_new_name_makes_nothing_again(built: Project) -> None:
 
 def test_a_formula_is_checked_alone(built: Project) -> None:
     """What an edited formula calls is looked up; no other formula is looked at."""
-    from pipeline.front.run.session import Session
-    from pipeline.front.settings.config import read_config
-    from pipeline.stages.formulas.vocabulary import called, known
-    from pipeline.stages.infos import infos_of
+    from gradmill.front.run.session import Session
+    from gradmill.front.settings.config import read_config
+    from gradmill.stages.formulas.vocabulary import called, known
+    from gradmill.stages.infos import infos_of
 
     values = built.values
     built.set_formula("exp", "self", "grad * result.conj() * 2")

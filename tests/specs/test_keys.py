@@ -1,4 +1,4 @@
-"""A key of entries is one row of `pipeline/model/keys.py`: what reads entries has it from there."""
+"""A key of entries is one row of `pipeline/gradmill/model/keys.py`: what reads entries has it from there."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Any, cast
 
 import pytest
 
-from pipeline.grammar.schema import parser
-from pipeline.model.keys import KEYS, Key
-from pipeline.model.layers import SpecSource
-from pipeline.problems.problem import Role, SpecError
-from pipeline.query.database import Database
-from pipeline.releases import resolve
-from pipeline.reports.editor.completion import Context, complete
-from pipeline.reports.editor.cursor import cursor_at
-from pipeline.reports.editor.outline import formulas, outline
-from pipeline.reports.editor.spec_schemas import FILES, spec_schema
-from pipeline.rules.derivatives.definition import parse_definition
-from pipeline.rules.native.entry import parse_entry
-from pipeline.rules.native.python_names import ignored_keys
-from pipeline.rules.native.settings import settings_of
-from pipeline.specs.values import NodeBudget, load_document, plain_value
-from pipeline.stages.formulas import cut
-from pipeline.stages.layered.keys import _unnamed_keys
+from gradmill.grammar.schema import parser
+from gradmill.model.keys import KEYS, Key
+from gradmill.model.layers import SpecSource
+from gradmill.problems.problem import Role, SpecError
+from gradmill.query.database import Database
+from gradmill.releases import resolve
+from gradmill.reports.editor.completion import Context, complete
+from gradmill.reports.editor.cursor import cursor_at
+from gradmill.reports.editor.outline import formulas, outline
+from gradmill.reports.editor.spec_schemas import FILES, spec_schema
+from gradmill.rules.derivatives.definition import parse_definition
+from gradmill.rules.native.entry import parse_entry
+from gradmill.rules.native.python_names import ignored_keys
+from gradmill.rules.native.settings import settings_of
+from gradmill.specs.values import NodeBudget, load_document, plain_value
+from gradmill.stages.formulas import cut
+from gradmill.stages.layered.keys import _unnamed_keys
 
 SCHEMA = "f(Tensor self) -> Tensor"
 RELEASE = resolve("2.13.0")
@@ -32,7 +32,7 @@ RELEASE = resolve("2.13.0")
 def _added(monkeypatch: pytest.MonkeyPatch) -> None:
     for keys in KEYS.values():
         monkeypatch.setitem(keys, "added_key", Key("added_key", "flag"))
-    monkeypatch.setattr("pipeline.reports.editor.completion.schema_of", lambda db, text: None)
+    monkeypatch.setattr("gradmill.reports.editor.completion.schema_of", lambda db, text: None)
 
 
 def offered(role: Role, *lines: str) -> list[str]:

@@ -10,12 +10,12 @@ from zipfile import ZipFile
 import pytest
 from project import CORE, Project, files_in, is_plain
 
-from pipeline.families.table import TEMPLATES
-from pipeline.releases import agreed_version
-from pipeline.specs.find import find_spec_set
-from pipeline.specs.location import Location
-from pipeline.specs.spec_set import SpecSet
-from pipeline.specs.text import MAX_BYTES
+from gradmill.families.table import TEMPLATES
+from gradmill.releases import agreed_version
+from gradmill.specs.find import find_spec_set
+from gradmill.specs.location import Location
+from gradmill.specs.spec_set import SpecSet
+from gradmill.specs.text import MAX_BYTES
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.families.template import Template, Value, block, indented, template_text, tidy
+from gradmill.families.template import Template, Value, block, indented, template_text, tidy
 
 VALUES: dict[str, Value] = {
     "name": "AddBackward0",

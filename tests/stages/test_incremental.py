@@ -19,7 +19,7 @@ from never_wrong.runs import Place
 from never_wrong.specset import read_specs
 from project import ANALYSIS, CORE, DAMAGES, JOINED, SHARD_TASKS, SHARDS, Project, files_in
 
-from pipeline.front.run.paths import stores_in
+from gradmill.front.run.paths import stores_in
 
 # All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
 # where none does.
@@ -575,7 +575,7 @@ def own_code(own_code: Project) -> Project:
 
 
 def test_a_comment_in_code_rebuilds_all_and_changes_no_file(own_code: Project) -> None:
-    path, times = own_code.root / "pipeline/front/commands/show.py", own_code.mtimes()
+    path, times = own_code.root / "pipeline/gradmill/front/commands/show.py", own_code.mtimes()
     path.write_text(path.read_text() + "\n# The end.\n")
     assert set(ANALYSIS) <= set(own_code.run().ran)
     assert moved(own_code, times) == []
@@ -583,7 +583,7 @@ def test_a_comment_in_code_rebuilds_all_and_changes_no_file(own_code: Project) -
 
 
 def test_text_that_nodes_are_printed_from_changes_every_node(own_code: Project) -> None:
-    path, times = own_code.root / "pipeline/families/nodes/node.cpp", own_code.mtimes()
+    path, times = own_code.root / "pipeline/gradmill/families/nodes/node.cpp", own_code.mtimes()
     path.write_text(path.read_text().replace("variable_list apply(variable_list&& grads)", "variable_list apply2()"))
     own_code.run()
     nodes = [unit for unit in own_code.units() if "Backward" in unit]
@@ -594,7 +594,7 @@ def test_text_that_nodes_are_printed_from_changes_every_node(own_code: Project) 
 
 def test_the_stores_of_two_versions_of_the_code_are_kept(own_code: Project) -> None:
     """Going back makes files alone; the store of a third version takes the place of the one that was used last."""
-    path = own_code.root / "pipeline/stages/shard.py"
+    path = own_code.root / "pipeline/gradmill/stages/shard.py"
     text, first = path.read_text(), own_code.rows
     assert text.count(JOINED) == 1
     path.write_text(text.replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
@@ -672,9 +672,9 @@ def test_two_nodes_of_one_name_are_the_same_incrementally(built: Project) -> Non
 
 
 def test_units_that_share_a_title_have_the_same_numbers_in_every_run(kernels: Project) -> None:
-    from pipeline.front.run import contents
-    from pipeline.front.run.session import Session
-    from pipeline.front.settings.config import read_config
+    from gradmill.front.run import contents
+    from gradmill.front.run.session import Session
+    from gradmill.front.settings.config import read_config
 
     schema = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha"
     kernels.replace("native_functions.yaml", f"{schema}=1", f"{schema}=2")

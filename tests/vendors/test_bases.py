@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from project import files_in
 
-from pipeline.specs.layers.inheritance import Level, Merged, origin_of, rebased
+from gradmill.specs.layers.inheritance import Level, Merged, origin_of, rebased
 from vendors.vendor import Vendor, kernel, registered
 
 MINE = """base = "../set/specset.toml"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.problems.problem import TextError
-from pipeline.specs.layers.diff import apply, lines_of
+from gradmill.problems.problem import TextError
+from gradmill.specs.layers.diff import apply, lines_of
 
 PROGRAMS = [name for name in ("diff", "patch") if shutil.which(name) is None]
 

@@ -9,17 +9,17 @@ import msgspec
 import pytest
 from project import ROOT
 
-from pipeline.families.family import Family, Layout
-from pipeline.families.hook_files.function import HookArgument, HookFunction, HookParameter, HookSignature
-from pipeline.families.overrides import WORDS
-from pipeline.families.table import FAMILIES
-from pipeline.model import layers
-from pipeline.releases import resolve
-from pipeline.releases.model import PARTS, Release
-from pipeline.rules.layers.facts import INTERNAL, is_collection
-from pipeline.specs.layers import description, written
-from pipeline.specs.layers.hooks import HOOKS
-from pipeline.specs.layers.reading import read_description
+from gradmill.families.family import Family, Layout
+from gradmill.families.hook_files.function import HookArgument, HookFunction, HookParameter, HookSignature
+from gradmill.families.overrides import WORDS
+from gradmill.families.table import FAMILIES
+from gradmill.model import layers
+from gradmill.releases import resolve
+from gradmill.releases.model import PARTS, Release
+from gradmill.rules.layers.facts import INTERNAL, is_collection
+from gradmill.specs.layers import description, written
+from gradmill.specs.layers.hooks import HOOKS
+from gradmill.specs.layers.reading import read_description
 
 DOC = (ROOT / "docs" / "vendors.md").read_text()
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()

@@ -15,8 +15,8 @@ import forked
 import msgspec
 import pytest
 
-from pipeline.model import layers
-from pipeline.specs.layers import description, written
+from gradmill.model import layers
+from gradmill.specs.layers import description, written
 from vendors.vendor import Vendor
 
 GOLDEN = Path(__file__).parent / "errors"

@@ -154,7 +154,11 @@ def test_cmake_compiles_it_in_the_split_layout_and_an_edit_recompiles_one_file(t
         pytest.skip(reason)
     copytree(EXAMPLE, tmp_path / "set")
     build = tmp_path / "build"
-    words = {"Python3_EXECUTABLE": sys.executable, "gradmill_DIR": ROOT / "pipeline" / "front" / "exports", "SHARDS": 1}
+    words = {
+        "Python3_EXECUTABLE": sys.executable,
+        "gradmill_DIR": ROOT / "pipeline" / "gradmill" / "front" / "exports",
+        "SHARDS": 1,
+    }
     definitions = [f"-D{name}={value}" for name, value in {**words, "CMAKE_CXX_FLAGS": "-O0"}.items()]
     cmake("-G", "Ninja", "-S", str(tmp_path / "set"), "-B", str(build), *definitions)
     assert len(cmake("--build", str(build))) == 8

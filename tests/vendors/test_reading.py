@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.model.layers import Versions
-from pipeline.problems.problem import SpecError
-from pipeline.rules.layers.versions import applies, listed_versions
-from pipeline.specs.entries import outdented
-from pipeline.specs.layers.described import find_described
-from pipeline.specs.layers.lists import cut_lists, value_of, whole_lists
-from pipeline.specs.layers.toml_place import place_in
-from pipeline.specs.spec_set import SpecSet
+from gradmill.model.layers import Versions
+from gradmill.problems.problem import SpecError
+from gradmill.rules.layers.versions import applies, listed_versions
+from gradmill.specs.entries import outdented
+from gradmill.specs.layers.described import find_described
+from gradmill.specs.layers.lists import cut_lists, value_of, whole_lists
+from gradmill.specs.layers.toml_place import place_in
+from gradmill.specs.spec_set import SpecSet
 
 TOML = """name = "x"
 [base]

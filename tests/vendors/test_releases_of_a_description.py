@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from pipeline.model.layers import Versions
-from pipeline.specs.layers.description import Description, Functions, Slot, SpecFile
-from pipeline.specs.layers.reading import read_description
-from pipeline.specs.layers.releases import ForRelease, applies, bounded
-from pipeline.specs.layers.validation import validate
+from gradmill.model.layers import Versions
+from gradmill.specs.layers.description import Description, Functions, Slot, SpecFile
+from gradmill.specs.layers.reading import read_description
+from gradmill.specs.layers.releases import ForRelease, applies, bounded
+from gradmill.specs.layers.validation import validate
 from vendors.vendor import Vendor, kernel
 
 TEXT = """

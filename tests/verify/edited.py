@@ -64,7 +64,7 @@ def _run(definitions: Definitions, cache: Path, *words: str) -> str:
         specs = Path(shutil.copytree(PACKAGED, Path(folder, "specs")))
         (specs / _DERIVATIVES).write_text(yaml.dump(definitions, Dumper=yaml.CSafeDumper, sort_keys=False, width=10**6))
         variables = (f"specs={specs}", f"release={RELEASE}", f"cache={cache}")
-        command = [sys.executable, "-m", "pipeline", *words, *variables]
+        command = [sys.executable, "-m", "gradmill", *words, *variables]
         done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
     if done.returncode not in (0, 1) or not done.stdout.startswith("{"):
         raise Failed(done.stdout + done.stderr)

@@ -21,9 +21,9 @@ import torch
 import yaml
 from never_wrong.campaign import in_order, options
 
-from pipeline.verify.child import from_opinfo
-from pipeline.verify.child.operators import has_kernel
-from pipeline.verify.child.samples import samples
+from gradmill.verify.child import from_opinfo
+from gradmill.verify.child.operators import has_kernel
+from gradmill.verify.child.samples import samples
 
 LIMIT = 12
 TORCH, MADE = "torch's", "made"

@@ -15,22 +15,22 @@ import torch
 from project import ROOT
 from torch import Tensor
 
-from pipeline.verify import model
-from pipeline.verify.child import checks
-from pipeline.verify.child.calls import SEED
-from pipeline.verify.child.device import Device
-from pipeline.verify.child.duals import tangent
-from pipeline.verify.child.formulas import Args, CompiledFormulas, FormulaError, Formulas, NotImplementedFormula
-from pipeline.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
-from pipeline.verify.child.own import is_shared
-from pipeline.verify.child.point import Point, slope
-from pipeline.verify.child.samples import Sample
-from pipeline.verify.child.torchs import TorchFormulas
-from pipeline.verify.child.verdict import Verdict
-from pipeline.verify.child.written import written
-from pipeline.verify.process import environment
-from pipeline.verify.report import problems
-from pipeline.verify.run import Result
+from gradmill.verify import model
+from gradmill.verify.child import checks
+from gradmill.verify.child.calls import SEED
+from gradmill.verify.child.device import Device
+from gradmill.verify.child.duals import tangent
+from gradmill.verify.child.formulas import Args, CompiledFormulas, FormulaError, Formulas, NotImplementedFormula
+from gradmill.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
+from gradmill.verify.child.own import is_shared
+from gradmill.verify.child.point import Point, slope
+from gradmill.verify.child.samples import Sample
+from gradmill.verify.child.torchs import TorchFormulas
+from gradmill.verify.child.verdict import Verdict
+from gradmill.verify.child.written import written
+from gradmill.verify.process import environment
+from gradmill.verify.report import problems
+from gradmill.verify.run import Result
 
 Gradients = list[Tensor | None]
 
@@ -830,10 +830,10 @@ def test_operators_of_other_devices_have_no_kernel() -> None:
 FREED = """
 import torch
 from torch import tensor
-from pipeline.verify.child.operators import function_of, overload
-from pipeline.verify.child.checks import memory
-from pipeline.verify.child.point import Point
-from pipeline.verify.child.torchs import TorchFormulas
+from gradmill.verify.child.operators import function_of, overload
+from gradmill.verify.child.checks import memory
+from gradmill.verify.child.point import Point
+from gradmill.verify.child.torchs import TorchFormulas
 operator = "aten::native_batch_norm"
 schema = overload(operator)._schema
 names = [each.name for each in schema.arguments]

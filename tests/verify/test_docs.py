@@ -24,7 +24,7 @@ from verify.wrong_in_torch import known, wrong
 pytestmark = pytest.mark.slow(10)  # they compile
 
 PAGE = (ROOT / "docs" / "verify.md").read_text()
-GRADMILL = f"{sys.executable} -m pipeline"
+GRADMILL = f"{sys.executable} -m gradmill"
 RIGHT, WRONG = "grad.unsqueeze(1) * vec.conj()", "grad.unsqueeze(1) * vec"
 
 
@@ -51,7 +51,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def git(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
     command = ["git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-C", str(project.specs), *words]
     environment = {name: value for name, value in os.environ.items() if name != "GIT_DIR"}
-    environment["PYTHONPATH"] = str(ROOT)
+    environment["PYTHONPATH"] = str(ROOT / "pipeline")
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
@@ -61,7 +61,7 @@ def workflow(project: Project) -> Run:
     assert install["run"] == "pip install gradmill torch"
     command = step["run"].replace("${{ github.base_ref }}", "main")
     words = command.replace("gradmill", GRADMILL, 1).split()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pipeline")}
     done = subprocess.run(words, cwd=project.specs, capture_output=True, text=True, env=environment, check=False)
     return Run(done.returncode, done.stdout, done.stderr)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
-from pipeline.verify.library import Library
-from pipeline.verify.linking import link
-from pipeline.verify.model import Code, Subject
-from pipeline.verify.run import installed_torch
+from gradmill.verify.library import Library
+from gradmill.verify.linking import link
+from gradmill.verify.model import Code, Subject
+from gradmill.verify.run import installed_torch
 
 pytestmark = pytest.mark.slow  # it compiles
 
@@ -45,7 +45,7 @@ extern "C" int answer() { return 10 * aoti_torch_device_type_cuda() + aoti_torch
 """
 LOADING = """
 import sys, torch
-from pipeline.verify.child.operators import load
+from gradmill.verify.child.operators import load
 print(load(sys.argv[1]).answer())
 """
 

@@ -11,8 +11,8 @@ from copies import copy_of
 from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, Project, Run
 
-from pipeline.problems.catalog.rule import Rule
-from pipeline.problems.catalog.verification import DIFFERENT, UNCHECKED, VERIFICATION, WRONG
+from gradmill.problems.catalog.rule import Rule
+from gradmill.problems.catalog.verification import DIFFERENT, UNCHECKED, VERIFICATION, WRONG
 
 pytestmark = pytest.mark.slow(5)  # they compile
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from pipeline.verify.child import from_opinfo
-from pipeline.verify.child.calls import Calls, same, tensors
-from pipeline.verify.child.probe import Probe
-from pipeline.verify.child.recording import SMALL
-from pipeline.verify.child.samples import Sample, samples
+from gradmill.verify.child import from_opinfo
+from gradmill.verify.child.calls import Calls, same, tensors
+from gradmill.verify.child.probe import Probe
+from gradmill.verify.child.recording import SMALL
+from gradmill.verify.child.samples import Sample, samples
 from verify.sampled import overload
 
 

@@ -1,0 +1,69 @@
+"""The stub of a function, as plan and as text. One that a structured kernel implements has the class of the kernel,
+derived from that of the meta function in ATen, and the wrapper of the function, with a class for its results.
+
+Upstream has structured kernels for keys of ATen alone, and rejects those of a backend.
+
+torchgen: `native_functions.gen_structured`, `register_dispatch_key.RegisterDispatchKey.gen_structured`.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gradmill.families.backends import wrappers
+from gradmill.families.backends.files import META_HEADER
+from gradmill.families.backends.stubs import Stub, pieces, stub
+from gradmill.families.family import DECLARATION, REGISTRATION, WRAPPER
+from gradmill.families.kernel_headers.plan import Declaration, class_declaration
+from gradmill.families.kernel_headers.text import kernel_text
+from gradmill.families.kernel_registrations.classes import Guards
+from gradmill.families.kernel_registrations.plan import Wrapper, class_wrapper
+from gradmill.families.kernel_registrations.text import definition, registration
+from gradmill.families.sections import Text
+from gradmill.model.backends import BackendFunction
+from gradmill.model.native import Kernel
+from gradmill.releases.model import Release
+from gradmill.rules.dispatch.groups import Group
+
+_TEXT = Text("kernel_headers/kernel_headers.cpp", phrases=True)
+_GUARDED, _UNGUARDED = Guards("c10::OptionalDeviceGuard", True, True), Guards("", False, False)
+
+
+class StructuredStub(Struct, frozen=True, gc=False, array_like=True):
+    """A function that a structured kernel implements."""
+
+    wrapper: Wrapper
+    declaration: Declaration | None  # of the kernel, if it is that of this function
+    operator: str  # whose header has the class of the meta function
+
+
+def plan(of: BackendFunction, release: Release) -> Stub | StructuredStub:
+    """The stub of a function. Raises a SpecError for a type without C++, or an argument that a kernel cannot take."""
+    return stub(of, release) if of.out is None else _structured(of, release)
+
+
+def _structured(of: BackendFunction, release: Release) -> StructuredStub:
+    backend, member, functional, out = of.backend, of.member, of.functional, of.out
+    assert functional is not None and out is not None
+    key = member.key
+    kernel = Kernel(str(out.func.name).replace(".", "_"), f"{backend.namespace}::{backend.class_name}", structured=True)
+    group = Group((functional, replace(out, dispatch={**out.dispatch, key: kernel})))
+    guards = _GUARDED if backend.device_guard else _UNGUARDED
+    wrapper = class_wrapper(of.function, group, key, guards, release)
+    declaration = class_declaration(group, key, release)[1] if member.kernel else None
+    return StructuredStub(wrapper, declaration, functional.func.name.base)
+
+
+def render(plan: Stub | StructuredStub, release: Release) -> dict[str, str]:
+    """The pieces of its text, by name. Raises a SpecError for a function that has no wrapper."""
+    if isinstance(plan, Stub):
+        return pieces(plan, release)
+    found = {
+        WRAPPER: wrappers.dense(definition(plan.wrapper, release), release),
+        REGISTRATION: registration(plan.wrapper, release),
+    }
+    if plan.declaration is not None:
+        found[DECLARATION] = kernel_text("", plan.declaration, release)
+        found[META_HEADER] = _TEXT.of(release)["include"].fill({"name": plan.operator, "suffix": "_meta"})
+    return found

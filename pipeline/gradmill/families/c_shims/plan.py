@@ -1,0 +1,69 @@
+"""The plan of an operator's C functions: which devices have one, what each calls, and in which versions.
+
+On a device it calls the operator's kernel, past the dispatcher; those of `aten` call the operator.
+
+torchgen: `gen_aoti_c_shim.gen_c_shim`, `gen_aoti_c_shim.get_backend_index_for_aoti`,
+`gen_aoti_c_shim.get_header_for_aoti`, `gen_aoti_c_shim.gen_static_dispatch_backend_call`.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from gradmill.cpp.bindings import cpp_name
+from gradmill.model.schema import Schema, has_symint
+from gradmill.model.shims import FALLBACKS, SHIMIFIED, Shimmed, ShimVersion
+from gradmill.releases.model import Release
+from gradmill.rules.native.dispatch import EXPLICIT, EXPLICIT_NON_FUNCTIONAL, IMPLICIT
+
+ATEN = "aten"  # in place of a device
+_COMPOSITE = (EXPLICIT, EXPLICIT_NON_FUNCTIONAL, IMPLICIT)
+
+
+class Shim(Struct, frozen=True, gc=False, array_like=True):
+    """The C functions for one device."""
+
+    device: str
+    call: str  # the C++ function that it calls
+    header: str
+    versions: tuple[ShimVersion, ...]  # the newest first
+
+
+class ShimPlan(Struct, frozen=True, gc=False, array_like=True):
+    """The C functions of one operator."""
+
+    schema: Schema
+    shims: tuple[Shim, ...]
+
+
+def devices_of(release: Release) -> dict[str, str]:
+    """The devices that have C functions, each with its dispatch key, "" for `aten`."""
+    keys = {device: "" if device == ATEN else device.upper() for device in release.shim_devices}
+    omitted = release.absent_keys | (release.omitted_keys if release.shims_by_key else frozenset())
+    return {device: key for device, key in keys.items() if key not in omitted}
+
+
+def plan(shimmed: Shimmed, release: Release) -> ShimPlan:
+    """The plan of an operator."""
+    shims = (_shim(shimmed, device, key, release) for device, key in devices_of(release).items())
+    return ShimPlan(shimmed.function.func, tuple(shim for shim in shims if shim is not None))
+
+
+def _shim(shimmed: Shimmed, device: str, key: str, release: Release) -> Shim | None:
+    """The C functions for a device; None if the operator is not in its list, or has no kernel for it."""
+    function = shimmed.function
+    schema, base = function.func, function.func.name.base
+    versions = shimmed.versions.get(SHIMIFIED if device == ATEN else FALLBACKS)
+    if versions is None:
+        return None
+    name = cpp_name(schema, symint=has_symint(schema))
+    if device == ATEN:
+        is_template = has_symint(schema) and "function" not in function.variants
+        call = f"at::symint::{name.removesuffix('_symint')}<c10::SymInt>" if is_template else f"at::{name}"
+        return Shim(device, call, f"ATen/ops/{base}.h", versions)
+    own = key in function.dispatch or key in shimmed.structured
+    composite = () if release.shims_extend else (each for each in _COMPOSITE if each in function.dispatch)
+    found = key if own else next(iter(composite), None)
+    if found is None:
+        return None
+    return Shim(device, f"at::{found.lower()}::{name}", f"ATen/ops/{base}_{found.lower()}_dispatch.h", versions)

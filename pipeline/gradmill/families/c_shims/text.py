@@ -1,0 +1,117 @@
+"""Renders the C functions of one operator: for each device the `#include`, the declarations, the definitions.
+
+torchgen: `gen_aoti_c_shim.gen_declaration_and_definition`, `gen_aoti_c_shim.gen_arguments`,
+`gen_aoti_c_shim.gen_returns`.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from gradmill.cpp.defaults import default_expression
+from gradmill.families.c_shims.c_types import c_argument, c_return
+from gradmill.families.c_shims.plan import Shim, ShimPlan
+from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE
+from gradmill.families.sections import Sections, Text
+from gradmill.grammar.names import unambiguous_name
+from gradmill.model.schema import Argument, Schema
+from gradmill.model.shims import ShimVersion
+from gradmill.releases.model import Release
+
+TEXT = Text("c_shims/c_shims.cpp", phrases=True)
+_RETURNED = {"Tensor": "returned_tensor", "SymInt": "returned_symint", "Scalar": "returned_scalar"}
+
+
+def piece_of(device: str, piece: str) -> str:
+    """The name of a piece for a device."""
+    return f"{device} {piece}"
+
+
+class Body(Struct, frozen=True):
+    """A version of a C function."""
+
+    parameters: list[str]
+    arguments: list[str]  # of the call
+    assignments: list[str]  # to returns
+
+
+def render(plan: ShimPlan, release: Release) -> dict[str, str]:
+    """All pieces of the operator. Raises SpecError for a list that C does not have. An operator with an argument or a
+    return of another type than C has is only included."""
+    text, pieces = TEXT.of(release), {}
+    for shim in plan.shims:
+        pieces[piece_of(shim.device, INCLUDE)] = f"#include <{shim.header}>"
+        declarations, definitions = [], []
+        skipped: set[str] = set()
+        for version in shim.versions:
+            body = _body(plan.schema, skipped, text, release)
+            if body is None:
+                break
+            declaration, definition = _version(plan.schema, shim, version, body, text)
+            declarations.append(declaration)
+            definitions.append(definition)
+            skipped.update(version.added)
+        pieces[piece_of(shim.device, DECLARATION)] = "\n".join(declarations)
+        pieces[piece_of(shim.device, DEFINITION)] = "\n".join(definitions)
+    return pieces
+
+
+def _version(schema: Schema, shim: Shim, version: ShimVersion, body: Body, text: Sections) -> tuple[str, str]:
+    """The declaration and the definition of a version."""
+    suffix = f"_v{version.number}" if version.number != 1 else ""
+    name = unambiguous_name(schema.name) + suffix
+    declared = text["declared"].fill({"device": shim.device, "name": name, "parameters": body.parameters})
+    declaration = text["declaration"].fill({"declared": declared})
+    if version.since:
+        declaration = text["gated"].fill({"since": version.since, "declaration": declaration})
+    definition = text["definition"].fill(
+        {
+            "declared": declared,
+            "result": "auto tmp_result = " if body.assignments else "",
+            "call": shim.call,
+            "arguments": " " * 12 + ", ".join(body.arguments) if body.arguments else "",
+            "statements": "".join([f"\n        {each}" for each in body.assignments]),
+            "lines": "\n".join([f"\t\t{each}" for each in body.assignments]),
+        }
+    )
+    return declaration, definition
+
+
+def _body(schema: Schema, skipped: set[str], text: Sections, release: Release) -> Body | None:
+    """A version without some arguments; None for a type that C does not have. Out arguments come first."""
+    parameters, arguments = [], []
+    for argument in (*schema.out, *schema.inputs):
+        if argument.name in skipped:
+            arguments.append(_skipped(argument, text, release))
+            continue
+        own = c_argument(argument.type, argument.name, text["string"].fill({}), write=argument.is_write)
+        if own is None:
+            return None
+        parameters += [f"{type_} {name}" for type_, name in zip(own.types, own.names)]
+        values = {"name": own.names[0], "second": own.names[-1], "cpp": own.cpp, "inner": own.inner}
+        arguments.append(text[own.form].fill(values))
+    if schema.out or schema.name.inplace:  # upstream ignores their returns
+        return Body(parameters, arguments, [])
+    types = [c_return(each.type) for each in schema.returns]
+    if not all(types):
+        return None
+    parameters += [f"{type_}* ret{i}" for i, type_ in enumerate(types)]
+    return Body(parameters, arguments, _assignments(schema, text, release))
+
+
+def _skipped(argument: Argument, text: Sections, release: Release) -> str:
+    """What a version passes for an argument that it lacks."""
+    if argument.default is None or not release.shims_pass_defaults:
+        return text["skipped"].fill({})
+    return default_expression(argument.default, argument.type, release, symint=False)
+
+
+def _assignments(schema: Schema, text: Sections, release: Release) -> list[str]:
+    name = unambiguous_name(schema.name)
+    section = "assignment_if" if any(part in name for part in release.shims_with_optional_returns) else "assignment"
+    found = []
+    for i, each in enumerate(schema.returns):
+        value = "tmp_result" if len(schema.returns) == 1 else f"std::get<{i}>(tmp_result)"
+        value = text[_RETURNED.get(each.type, "value")].fill({"name": value, "value": value})
+        found.append(text[section].fill({"name": f"ret{i}", "value": value}))
+    return found

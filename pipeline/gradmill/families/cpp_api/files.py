@@ -1,0 +1,78 @@
+"""Family: the C++ functions and methods of operators: `ops/add.h`, `core/TensorBody.h`, `RedispatchFunctions.h`. A unit
+is one function.
+
+torchgen: `gen.gen_headers`, `gen.gen_per_operator_headers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradmill.families.aten import InAten
+from gradmill.families.family import INCLUDE, Layout, OperatorHeader
+from gradmill.families.file import ANY, File
+from gradmill.model.units import Unit
+from gradmill.releases.model import Release
+
+FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD = "function", "redispatch", "method_declaration", "method"
+HEADER, ALL, CLASS = "Function.h", "Functions.h", "TensorBody.h"
+REDISPATCHING, SOURCE, METHODS = "RedispatchFunctions.h", "Functions.cpp", "TensorMethods.cpp"
+_IN_CORE = (CLASS, METHODS)
+
+
+class CppApi(InAten):
+    """Functions in the order of parsing. Two sources have no function: upstream copies their templates."""
+
+    name, label = "cpp_api", "C++ functions"
+    templates = tuple(f"ATen/{name}" for name in (HEADER, ALL, CLASS, REDISPATCHING, SOURCE, METHODS))
+    needs = f"ATen/{HEADER}"
+    rendered = (INCLUDE, FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
+    slots = {
+        "Functions_declarations": FUNCTION,
+        "function_redispatch_definitions": REDISPATCH,
+        "tensor_method_declarations": METHOD_DECLARATION,
+        "tensor_method_definitions": METHOD,
+    }
+    homes = {
+        "Functions_declarations": f"ATen/{ALL}",
+        "function_redispatch_definitions": f"ATen/{REDISPATCHING}",
+        "tensor_method_declarations": f"ATen/{CLASS}",
+        "tensor_method_definitions": f"ATen/{CLASS}",
+    }
+    folders = ("ops", "core")
+    shards_by = "base"
+    subsets = {"aten": "", "headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
+
+    def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
+        """The header of an operator, which defines the functions of all its overloads."""
+        slots = {"static_dispatch_ops_headers": INCLUDE, "function_definitions": FUNCTION}
+        constants: dict[str, str | list[str]] = {"operator_includes": f"#include <ATen/ops/{ANY}_ops.h>"}
+        return (OperatorHeader("", f"ATen/{HEADER}", slots, constants),)
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The headers of operators, that which includes them, the class of tensors, the functions that redispatch, and
+        the sources."""
+        names = tuple(unit.name for unit in units)
+        if layout.operator_headers:
+            included = [f"#include <ATen/ops/{base}.h>" for base in sorted({unit.operator for unit in units})]
+        else:
+            included = ["#include <ATen/Operators.h>"]
+        lists: dict[str, str | list[str]] = {"Functions_includes": included}
+        with_units = (CLASS, REDISPATCHING) if layout.operator_headers else (ALL, CLASS, REDISPATCHING)
+        listed = [
+            File(
+                f"core/{name}" if name in _IN_CORE else name,
+                f"ATen/{name}",
+                lists if name == ALL else {},
+                {hole: piece for hole, piece in self.slots.items() if self.homes[hole] == f"ATen/{name}"},
+                names if name in with_units else (),
+            )
+            for name in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
+        ]
+        return [*(self.header_files(units, release) if layout.operator_headers else ()), *listed]
+
+    def owns(self, name: str) -> bool:
+        return name.startswith("ops/") or name.removeprefix("core/") in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
+
+
+CPP_API = CppApi()

@@ -1,0 +1,196 @@
+"""The declaration of a function: what Declarations.yaml has of it, field by field.
+
+Types are those of the C++ API, with int64_t in place of SymInt; defaults that are numbers or booleans in C++ are such
+values.
+
+torchgen: `gen.compute_declaration_yaml`, `gen.compute_argument_yaml`, `gen.compute_returns_yaml`, `gen.dynamic_type`,
+`gen.pythonify_default`.
+"""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from gradmill.cpp.bindings import Binding, bindings, cpp_name, passing_of, return_names
+from gradmill.cpp.defaults import binding_default, default_expression
+from gradmill.cpp.dispatcher import return_type, returns_type
+from gradmill.cpp.types import TENSOR_OPTIONS, Passing, argument_type
+from gradmill.grammar.types import element
+from gradmill.model.native import NativeFunction, WithOrigin
+from gradmill.model.regex import regex
+from gradmill.model.schema import Argument, Schema, is_list
+from gradmill.releases.model import Release
+from gradmill.rules.native.dispatch import IMPLICIT
+from gradmill.rules.native.entry import composite_implicit_only
+
+Default = bool | int | float | str
+
+_BOOLEANS = {"true": True, "false": False}
+_SIZE = regex(r"(.*)\[(\d+)\]")
+
+
+class DeclaredArgument(Struct, frozen=True, gc=False):
+    """An argument of the C++ function. The dynamic type of an optional is the type of its value; `size` is that of a
+    list of fixed size; out arguments have `output` and `allocate`."""
+
+    annotation: str | None  # as in the schema: `a!`
+    dynamic_type: str
+    is_nullable: bool
+    name: str
+    type: str
+    allocate: bool | UnsetType = UNSET
+    default: Default | UnsetType = UNSET
+    field_name: str | UnsetType = UNSET  # the name of the return that this out argument becomes
+    kwarg_only: bool | UnsetType = UNSET
+    output: bool | UnsetType = UNSET
+    size: int | UnsetType = UNSET
+
+
+class DeclaredReturn(Struct, frozen=True, gc=False):
+    """A return of the C++ function. `field_name` is its name in the schema."""
+
+    dynamic_type: str
+    name: str
+    type: str
+    field_name: str | UnsetType = UNSET
+
+
+class Declaration(Struct, frozen=True):
+    """The declaration of one function, with the names and the order of fields in Declarations.yaml."""
+
+    name: str  # of the C++ function
+    operator_name: str
+    overload_name: str
+    manual_kernel_registration: bool
+    category_override: str
+    schema_string: str
+    arguments: list[DeclaredArgument]  # out arguments first, tensor options as one
+    schema_order_cpp_signature: str
+    schema_order_arguments: list[DeclaredArgument]
+    method_of: list[str]
+    mode: str
+    python_module: str
+    returns: list[DeclaredReturn]
+    inplace: bool
+    is_factory_method: bool
+    abstract: bool
+    device_guard: bool
+    with_gil: bool
+    deprecated: bool
+    has_math_kernel: bool  # a CompositeImplicitAutograd kernel
+
+
+def plan(subject: WithOrigin, release: Release) -> Declaration:
+    """The declaration of a function. Raises SpecError for a type, or a default, without C++."""
+    function = subject.function
+    schema, how = function.func, passing_of(function, release, symint=False)
+    fields = {a.name: r.name for a, r in zip(schema.out, schema.returns) if r.name}  # of what out arguments become
+    ordered = [_argument(a, schema, how, release, fields.get(a.name, UNSET)) for a in schema.arguments]
+    bound, first = bindings(function, release, symint=False), len(ordered) - len(schema.out)
+    declared: dict[str, list[DeclaredArgument]] = {}  # an out argument may have the name of another one
+    for each in (*ordered[first:], *ordered[:first]):
+        declared.setdefault(each.name, []).append(each)
+    has_method = "method" in function.variants
+    return Declaration(
+        cpp_name(schema),
+        schema.name.unqualified,
+        schema.name.overload,
+        function.manual_kernel_registration,
+        function.category_override or "",
+        f"aten::{schema}",
+        [declared[each.name].pop(0) if each.type else _options(each, function, release) for each in bound],
+        f"{returns_type(function, release)} ({', '.join([a.type for a in ordered])})",
+        ordered,
+        ["Type", *["Tensor"] * has_method, *["namespace"] * ("function" in function.variants)],
+        "native",
+        function.python_module or "",
+        _returns(function, how, release),
+        schema.name.inplace,
+        schema.options_index is not None and not has_method,
+        _is_abstract(subject.origin, release),
+        function.device_guard,
+        False,
+        False,
+        IMPLICIT in function.dispatch,
+    )
+
+
+def _is_abstract(function: NativeFunction, release: Release) -> bool:
+    """Whether a function, and what is generated from it, has kernels of devices, besides those that ATen omits."""
+    kernels = {key: kernel for key, kernel in function.dispatch.items() if key not in release.absent_keys}
+    omitted = len(kernels) < len(function.dispatch) and function.structured_delegate is None
+    return function.is_abstract and not (omitted and composite_implicit_only(kernels))
+
+
+def _argument(
+    argument: Argument, schema: Schema, how: Passing, release: Release, field: str | UnsetType
+) -> DeclaredArgument:
+    out = True if argument.name in (each.name for each in schema.out) else UNSET
+    default: Default | UnsetType = UNSET
+    if argument.default is not None:
+        default = _as_value(default_expression(argument.default, argument.type, release, symint=False))
+    return DeclaredArgument(
+        argument.annotation,
+        _dynamic_type(argument.type, how),
+        _is_nullable(argument.type),
+        argument.name,
+        argument_type(argument.type, how, mutable=argument.is_write).passed,
+        allocate=out,
+        default=default,
+        field_name=field,
+        kwarg_only=True if argument.name in (each.name for each in schema.kwarg_only) else UNSET,
+        output=out,
+        size=_size(argument.type),
+    )
+
+
+def _options(binding: Binding, function: NativeFunction, release: Release) -> DeclaredArgument:
+    """The four tensor options as one argument."""
+    default = binding_default(binding, function, release, symint=False)
+    return DeclaredArgument(
+        None,
+        TENSOR_OPTIONS,
+        False,
+        binding.name,
+        TENSOR_OPTIONS,
+        default=UNSET if default is None else default,
+        kwarg_only=True,
+    )
+
+
+def _returns(function: NativeFunction, how: Passing, release: Release) -> list[DeclaredReturn]:
+    named = zip(function.func.returns, return_names(function.func))
+    return [
+        DeclaredReturn(_dynamic_type(r.type, how), name, return_type(r, function, release), r.name or UNSET)
+        for r, name in named
+    ]
+
+
+def _dynamic_type(type_: str, how: Passing) -> str:
+    while type_.endswith("?"):
+        type_ = type_[:-1]
+    return how.base_types["Tensor"] if type_ == "Tensor" else argument_type(type_, how, mutable=False).passed
+
+
+def _is_nullable(type_: str) -> bool:
+    """Whether the type is optional, or a list of optional values."""
+    inner = element(type_)
+    return type_.endswith("?") or (inner is not None and is_list(type_) and _is_nullable(inner))
+
+
+def _size(type_: str) -> int | UnsetType:
+    """The size of a list, or of an optional one; bools have it in their C++ type."""
+    sized = _SIZE.fullmatch(type_.rstrip("?"))
+    return int(sized[2]) if sized is not None and sized[1] != "bool" else UNSET
+
+
+def _as_value(expression: str) -> Default:
+    """A C++ expression as a boolean or a number, if it is one to Python; else its text."""
+    if expression in _BOOLEANS:
+        return _BOOLEANS[expression]
+    for number in (int, float):
+        try:
+            return number(expression)
+        except ValueError:
+            continue
+    return expression

@@ -1,0 +1,202 @@
+"""The files of a family, changed by a description: names, templates, slots, shards."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from gradmill.families.family import ATEN, DEFINITION, REGISTRATION, Layout, generated_comment, library_piece
+from gradmill.families.family import Family as Kind
+from gradmill.families.file import File
+from gradmill.families.overrides import keys_of
+from gradmill.families.sharded import EVERYTHING
+from gradmill.model.layers import listed
+from gradmill.model.regex import regex
+from gradmill.model.units import Unit
+from gradmill.releases.model import Release
+from gradmill.specs.layers.description import Family, OutputFile, Slot
+
+
+def makes_blocks(kind: Kind, rules: Family) -> bool:
+    """Whether a family writes the blocks of its registrations, one per dispatch key: its template has none."""
+    to = kind.registered
+    return to is not None and to.by_key and not rules.slots and not rules.file.get(to.template, OutputFile()).slots
+
+
+def stands_apart(kind: Kind, rules: Family, own: Iterable[str]) -> bool:
+    """Whether registrations of other namespaces than PyTorch's get separate blocks: they do if the description does
+    not place them. `own`: the names of the set's own templates."""
+    to = kind.registered
+    if to is None or to.hole in rules.slots:
+        return False
+    return makes_blocks(kind, rules) if to.by_key else to.template not in own
+
+
+def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layout:
+    """A layout with the shards of a description. `namespaces`: those with separate blocks."""
+    return replace(
+        layout,
+        count=rules.shards,
+        synthesized=rules.foreach_bindings,
+        libraries=tuple(namespaces) or (ATEN,),
+        registered=rules.keys,
+        slotted=tuple(name for name, each in rules.file.items() if each.slots) + (("",) if rules.slots else ()),
+    )
+
+
+def described_files(
+    kind: Kind,
+    units: Sequence[Unit],
+    layout: Layout,
+    release: Release,
+    rules: Family,
+) -> list[File]:
+    """The files of a family under a description."""
+    upstream_files = kind.files(units, layout, release)
+    chosen = [file for file in upstream_files if _is_generated(file, rules)]
+    files = [_file(kind, file, rules, layout) for file in chosen]
+    renamed = {file.name: new.name for file, new in zip(chosen, files)}
+    files = [replace(file, before=_including(file.before, renamed)) for file in files]
+    upstreams = {file.made_of for file in upstream_files}
+    names = tuple(unit.name for unit in units)
+    added = {name: own for name, own in rules.file.items() if name not in upstreams}
+    return [*files, *(_added(kind, name, own, names, rules, layout) for name, own in added.items())]
+
+
+def located(file: File, templates: Mapping[str, str]) -> File:
+    """A file with the set's own template instead of upstream's, and the comment that names it: by default in its own
+    folder."""
+    comment = file.comment.replace("${template}", file.made_of.rpartition("/")[2])
+    own = templates.get(file.template, "")
+    if own and not comment:
+        folder, name = os.path.split(own)
+        comment = generated_comment(os.path.basename(folder) if os.path.isabs(own) else folder or os.curdir, name)
+    return replace(file, template=own or file.template, comment=comment)
+
+
+def _is_generated(file: File, rules: Family) -> bool:
+    return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != EVERYTHING)
+
+
+def _file(kind: Kind, file: File, rules: Family, layout: Layout) -> File:
+    """One of upstream's files, changed."""
+    own = rules.file.get(file.made_of, OutputFile())
+    if not file.template:
+        return replace(
+            file, name=_named(own.name or file.name, file.shard, layout), comment=own.comment or rules.comment
+        )
+    slots, constants, asked, also = _slots({**rules.slots, **own.slots}, own, kind.name, file.template)
+    libraries = _copies(file, slots, layout)
+    is_template = "/" in file.name  # generated from the same template, and the template of the shards
+    return replace(
+        file,
+        name=_named(own.name, file.shard, layout) if own.name and not is_template else file.name,
+        slots={hole: piece for hole, piece in {**file.slots, **slots, **libraries}.items() if hole not in constants},
+        constants={**file.constants, **constants},
+        comment=own.comment or rules.comment,
+        raw=own.raw,
+        between=_between(own),
+        edits=tuple((f", {key}, m)", f", {other}, m)") for key, other in rules.keys.items()),
+        libraries=layout.libraries[1:] if libraries else (),
+        asked=asked,
+        also=also,
+        origins=file.origins and (*file.origins, *(slots[hole] for hole in _definitions(rules, own) if hole in slots)),
+    )
+
+
+def _definitions(rules: Family, own: OutputFile) -> Iterator[str]:
+    """The holes that take definitions."""
+    for hole, each in {**rules.slots, **own.slots}.items():
+        if "".join(listed(each if isinstance(each, str) else each.piece)).partition(" ")[0] == DEFINITION:
+            yield hole
+
+
+_INCLUDED = regex(r'(?<=#include ")[^"]+(?=")')
+
+
+def _including(text: str, renamed: Mapping[str, str]) -> str:
+    """A text with the new names of renamed files in its `#include` lines."""
+    return _INCLUDED.sub(lambda match: renamed.get(match[0], match[0]), text)
+
+
+def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    """The holes for registrations in libraries after the first. Upstream fills the template for one library."""
+    hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
+    if not hole or hole in slots:
+        return {}
+    return {library_hole(hole, library): library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
+
+
+def library_hole(hole: str, library: str) -> str:
+    """The hole for the registrations in another library."""
+    return f"{hole}_{library}"
+
+
+_LIBRARY = regex(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
+
+
+def edited(text: str, file: File) -> str:
+    """The text of a template with the description's dispatch keys, and with a block for each library."""
+    for old, new in file.edits:
+        text = text.replace(old, new)
+    hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
+    for match in _LIBRARY.finditer(text) if file.libraries else ():
+        if f"${{{hole}}}" in match[0]:
+            copies = [_copy(match, hole, library) for library in file.libraries]
+            return text[: match.end()] + "".join(copies) + text[match.end() :]
+    return text
+
+
+def _copy(block: re.Match[str], hole: str, library: str) -> str:
+    rest = block[0].partition(", ")[2].replace(f"${{{hole}}}", f"${{{library_hole(hole, library)}}}")
+    return f"\nTORCH_LIBRARY_IMPL({library}, {rest}"
+
+
+def _added(kind: Kind, name: str, own: OutputFile, units: tuple[str, ...], rules: Family, layout: Layout) -> File:
+    """The file of a template that upstream lacks."""
+    slots, constants, asked, also = _slots(own.slots, own, kind.name, name)
+    return File(
+        _named(own.name or name, "", layout),
+        name,
+        {**constants, "shard_id": ""},
+        slots,
+        units,
+        comment=own.comment or rules.comment,
+        raw=own.raw,
+        between=_between(own),
+        asked=asked,
+        also=also,
+    )
+
+
+def _slots(
+    values: Mapping[str, str | Slot], own: OutputFile, family: str, template: str
+) -> tuple[dict[str, str], dict[str, str], tuple[tuple[str, ...], ...], dict[str, tuple[str, ...]]]:
+    """The holes that take a piece of each unit, those that take fixed text, the keys of the file's own slots, and the
+    further pieces of holes."""
+    slots: dict[str, str] = {}
+    constants: dict[str, str] = {}
+    also: dict[str, tuple[str, ...]] = {}
+    for hole, each in values.items():
+        slot = Slot(each) if isinstance(each, str) else each
+        if slot.text is not None or not slot.piece:
+            constants[hole] = slot.text or ""
+        else:
+            slots[hole], *more = keys_of(template if hole in own.slots else "", hole, slot)
+            also |= {hole: tuple(more)} if more else {}
+    return slots, constants, tuple(("family", family, "file", template, "slots", hole) for hole in own.slots), also
+
+
+def _between(own: OutputFile) -> dict[str, str]:
+    return {hole: each.between for hole, each in own.slots.items() if isinstance(each, Slot)}
+
+
+def _named(name: str, shard: str, layout: Layout) -> str:
+    """The name of a file. In the split layout, where one file becomes many, the shard precedes the suffix."""
+    if layout.name == "split" and "${shard}" not in name:
+        stem, dot, ending = name.rpartition(".")
+        return f"{stem}{shard}{dot}{ending}" if dot else f"{name}{shard}"
+    return name.replace("${shard}", shard)

@@ -1,0 +1,194 @@
+"""Family: what ATen's files say of operators that depends on their signatures alone. A unit is one function.
+
+The structs of `at::_ops` by which all C++ calls operators, with a header for each operator, `add_ops.h`; schemas, names
+and tags for the dispatcher and TorchScript; the plumbing of vmap.
+
+torchgen: `gen.gen_per_operator_headers`, `gen.get_native_function_schema_registrations`, `gen.compute_aten_op`,
+`gen_vmap_plumbing.gen_all_vmap_plumbing`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from gradmill.families.aten import InAten
+from gradmill.families.enum_tag.files import checked_tags
+from gradmill.families.family import (
+    DECLARATION,
+    DEFINITION,
+    INCLUDE,
+    OPERATORS,
+    REGISTRATION,
+    Layout,
+    OperatorHeader,
+    library_piece,
+)
+from gradmill.families.file import File
+from gradmill.families.sharded import Sharded
+from gradmill.model.native import FunctionHead, FunctionNames
+from gradmill.model.units import Unit
+from gradmill.releases.model import Release
+from gradmill.rules.dispatch.static import INCLUDED
+
+NAME, KERNEL, PLUMBING = "name", "kernel", "plumbing"  # pieces: in a list of names; declarations of other functions
+_STRUCT, _STRUCTS, _METHODS = "ATen/Operator.h", "ATen/Operators.h", "ATen/MethodOperators.h"
+_SCHEMAS, _NAMES, _KERNELS = "ATen/RegisterSchema.cpp", "ATen/ATenOpList.cpp", "ATen/RegistrationDeclarations.h"
+_SYMBOLS, _TAGS = "ATen/aten_interned_strings.h", "ATen/enum_tag.h"
+_SOURCE = "ATen/Operators.cpp"
+_PLUMBING = "VmapGeneratedPlumbing.h"  # it has no template: this is the whole text
+_PLUMBING_HEAD = "#include <ATen/functorch/PlumbingHelper.h>"
+_PLUMBING_TEXT = f"""
+#pragma once
+#include <ATen/Operators.h>
+{_PLUMBING_HEAD}
+
+namespace at {{ namespace functorch {{
+
+${{plumbing}}
+
+}}}} // namespace at::functorch
+"""
+_KERNELS_HEAD = "// This file contains all native_functions that can be registered to"
+_ROWS = " \\\n"  # between the lines of a macro
+_FRAGMENTS = ("quantized", "quantized_decomposed")  # namespaces with libraries that others define
+# Alternative tokens of C++ are not identifiers.
+_KEYWORDS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq".split())
+
+
+class DispatcherApi(InAten, Sharded):
+    """Functions in the order of parsing. Each overload includes the header of its operator in the sources."""
+
+    name, label = "dispatcher_api", "operators of the dispatcher"
+    subject = "schema_registration"
+    templates = (_STRUCT, _STRUCTS, _METHODS, _SCHEMAS, _NAMES, _KERNELS, _SYMBOLS, _TAGS, _SOURCE)
+    needs = _STRUCT
+    rendered = (INCLUDE, DECLARATION, DEFINITION, REGISTRATION, NAME, KERNEL, PLUMBING)
+    slots = {"operator_headers": INCLUDE, "definitions": DEFINITION}
+    homes = {
+        "declarations": _STRUCT,
+        "Operators_includes": _STRUCTS,
+        "Operators_declarations": _STRUCTS,
+        "MethodOperators_includes": _METHODS,
+        "MethodOperators_declarations": _METHODS,
+        "aten_ops": _NAMES,
+        "registration_declarations": _KERNELS,
+        "aten_symbols": _SYMBOLS,
+        "attr_symbols": _SYMBOLS,
+        "enum_of_valid_tags": _TAGS,
+        "static_dispatch_extra_headers": "",
+    }
+    folders = (OPERATORS, "core")
+    lists = ("methods", "symbols", "attributes", "namespaces", "libraries")
+    shards_by, upstream_shards = "base", 5
+    subsets = {
+        "aten": "",
+        "headers": (
+            *("Operator.h", "Operators.h", "MethodOperators.h", "RegistrationDeclarations", _PLUMBING),
+            *("aten_interned_strings", "enum_tag.h"),
+        ),
+        "sources": ("Operators.cpp", "RegisterSchema", "ATenOpList"),
+    }
+
+    def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
+        """The header of an operator, which declares all its overloads."""
+        return (OperatorHeader("_ops", _STRUCT, {"declarations": DECLARATION}),)
+
+    def titled(self, names: FunctionNames) -> str:
+        """The name of the struct."""
+        return f"at::_ops::{names.name.replace('.', '_')}"
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The files, first those with all functions in their order. SpecError for a tag that is not text."""
+        names, lists = tuple(unit.name for unit in units), layout.lists
+        headers: dict[str, str | list[str]] = {"static_dispatch_extra_headers": _headers_of_keys(release)}
+        return [
+            _schemas(names, lists["namespaces"], lists["libraries"]),
+            File("core/ATenOpList.cpp", _NAMES, {}, {"aten_ops": NAME}, names),
+            _kernels(names),
+            File(_PLUMBING, "", {}, {"plumbing": PLUMBING}, names, before=_PLUMBING_TEXT, mark=_PLUMBING_HEAD),
+            _symbols(lists["symbols"], lists["attributes"]),
+            File("core/enum_tag.h", _TAGS, {"enum_of_valid_tags": ",\n".join(checked_tags(layout))}, {}, ()),
+            *_structs(units, frozenset(lists["methods"]), of_operators=layout.operator_headers),
+            *(replace(file, constants=headers) for file in super().files(units, layout, release)),
+            *(self.header_files(units, release) if layout.operator_headers else ()),
+        ]
+
+    def selects(self, head: FunctionHead, release: Release) -> bool:
+        """True: all functions are operators."""
+        return True
+
+    def owns(self, name: str) -> bool:
+        if name.startswith(f"{OPERATORS}/"):
+            return name.endswith("_ops.h")
+        known = (_PLUMBING, *(os.path.basename(template) for template in self.templates[1:-1]))
+        return os.path.basename(name) in known or super().owns(name)
+
+
+def _includes(roots: Iterable[str]) -> list[str]:
+    """The `#include`s of operators' headers."""
+    return [f"#include <ATen/ops/{root}_ops.h>" for root in roots]
+
+
+def _headers_of_keys(release: Release) -> list[str]:
+    """The `#include`s of the functions that operators call without the dispatcher, if they do."""
+    keys = (*release.static_keys, *INCLUDED) if release.static_keys else ()
+    return [f"#include <ATen/{key}Functions.h>" for key in keys]
+
+
+def _structs(units: Sequence[Unit], methods: frozenset[str], *, of_operators: bool) -> list[File]:
+    """The headers with all structs: they include those of operators, or else the second has the methods of Tensor, and
+    the first the other operators."""
+    own = [unit for unit in units if unit.name in methods]
+    if not of_operators:
+        others = [unit for unit in units if unit.name not in methods]
+        return [
+            _declared("Operators", _STRUCTS, ["#include <ATen/MethodOperators.h>"], others),
+            _declared("MethodOperators", _METHODS, [], own),
+        ]
+    return [
+        _declared("Operators", _STRUCTS, _includes(sorted({unit.operator for unit in units})), ()),
+        _declared("MethodOperators", _METHODS, sorted(_includes({unit.operator for unit in own})), ()),
+    ]
+
+
+def _declared(name: str, template: str, includes: list[str], units: Sequence[Unit]) -> File:
+    """A header with the structs of these units."""
+    constants: dict[str, str | list[str]] = {f"{name}_includes": includes}
+    slots = {f"{name}_declarations": DECLARATION}
+    return File(f"{name}.h", template, constants, slots, tuple(unit.name for unit in units))
+
+
+def _schemas(names: tuple[str, ...], namespaces: Iterable[str], libraries: Sequence[str]) -> File:
+    """The registrations, with a block for each of the namespaces other than PyTorch's; `libraries`: those that have
+    any. Upstream indents the first registration by spaces, others by a tab, and ends with an empty line."""
+    blocks, slots, holes = [], {"aten_schema_registrations": REGISTRATION}, dict[str, str | list[str]]()
+    for i, namespace in enumerate(namespaces):  # any text may be one
+        macro = "TORCH_LIBRARY_FRAGMENT" if namespace in _FRAGMENTS else "TORCH_LIBRARY"
+        hole, name = f"registrations_{i}", f"namespace_{i}"
+        body = f"${{{hole}}}\n\n" if namespace in libraries else "\n"
+        blocks.append(f"\n{macro}(${{{name}}}, m) {{\n{body}}};")
+        slots[hole], holes[name] = library_piece(REGISTRATION, namespace), namespace
+    kept = ("generated_comment", "aten_schema_registrations")
+    first = {**{hole: f"${{{hole}}}" for hole in kept}, "schema_registrations": "".join(blocks)}
+    return File("RegisterSchema.cpp", _SCHEMAS, holes, slots, names, first=first)
+
+
+def _kernels(names: tuple[str, ...]) -> File:
+    """The declarations of kernels, for backends."""
+    slots = {"registration_declarations": KERNEL}
+    return File("RegistrationDeclarations.h", _KERNELS, {}, slots, names, mark=_KERNELS_HEAD)
+
+
+def _symbols(functions: Iterable[str], attributes: Iterable[str]) -> File:
+    """The names of functions and arguments, for TorchScript."""
+    constants: dict[str, str | list[str]] = {
+        "aten_symbols": _ROWS.join(f"_(aten, {name})" for name in functions if name not in _KEYWORDS),
+        "attr_symbols": _ROWS.join(f"_(attr, {name})" for name in attributes),
+    }
+    return File("core/aten_interned_strings.h", _SYMBOLS, constants, {}, ())
+
+
+DISPATCHER_API = DispatcherApi()

@@ -1,0 +1,122 @@
+"""The plumbing of an operator, by which vmap calls its batching rule.
+
+It passes each tensor as a value and the dimension of its batch, and joins those of the results.
+
+torchgen: `gen_vmap_plumbing.gen_vmap_plumbing`, `gen_vmap_plumbing.gen_vmap_inplace_plumbing`,
+`gen_vmap_plumbing.gen_vmap_plumbing_no_returns`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+from gradmill.cpp.dispatcher import Signature
+from gradmill.families.sections import Text
+from gradmill.grammar.names import unambiguous_name
+from gradmill.grammar.types import element
+from gradmill.model.native import NativeFunction
+from gradmill.model.schema import Schema, is_list, is_tensor_like, schema_kind
+from gradmill.releases.model import Release
+
+_TEXT = Text("dispatcher_api/plumbing.cpp")
+_SCRIPTS = {
+    "functional": "gen_vmap_plumbing",
+    "inplace": "gen_vmap_inplace_plumbing",
+    "no_returns": "gen_vmap_plumbing_no_returns",
+}
+
+Form = Literal["functional", "inplace", "no_returns"]
+Kind = Literal["tensor", "optional", "list", "other"]
+
+
+class Plumbing(Struct, frozen=True, gc=False, array_like=True):
+    """The plumbing of one function."""
+
+    form: Form
+    batched: tuple[str, ...]  # arguments that may be batched: tensors, and lists and optionals of them
+    arguments: tuple[tuple[str, Kind], ...]
+    returns: tuple[Kind, ...]
+
+
+def plumbing_of(function: NativeFunction, release: Release) -> Plumbing | None:
+    """The plan of a function's plumbing; None if it has none."""
+    schema = function.func
+    form = _form(schema, "inplace_view" in function.tags, release)
+    batched = tuple(a.name for a in schema.arguments if is_tensor_like(a.type)) if form is not None else ()
+    if form is None or not batched:
+        return None
+    arguments = tuple((a.name, _kind(a.type)) for a in schema.arguments)
+    return Plumbing(form, batched, arguments, tuple(_kind(r.type) for r in schema.returns))
+
+
+def _form(schema: Schema, inplace_view: bool, release: Release) -> Form | None:
+    if not schema.returns:
+        return "no_returns"
+    tensors = all(is_tensor_like(r.type) for r in schema.returns)
+    if inplace_view or not (tensors or unambiguous_name(schema.name) in release.vmap_other_returns):
+        return None
+    if schema_kind(schema) == "functional":
+        return "functional"
+    return "inplace" if schema_kind(schema) == "inplace" and _writes_first_only(schema) else None
+
+
+def _writes_first_only(schema: Schema) -> bool:
+    """Whether an in-place function writes to its first argument alone. What it returns is a tensor, then."""
+    writes = [a.is_write for a in schema.arguments]
+    return writes[0] and writes.count(True) == 1
+
+
+def _kind(type_: str) -> Kind:
+    if type_ == "Tensor":
+        return "tensor"
+    if element(type_) == "Tensor":
+        return "list" if is_list(type_) else "optional"
+    return "other"
+
+
+def plumbing(plan: Plumbing, signature: Signature, release: Release) -> str:
+    """The function that vmap calls."""
+    text = _TEXT.of(release)
+    unwraps = [  # those of optional tensors come last
+        text[f"unwrap_{kind}"].fill({"name": name})
+        for kind in ("tensor", "optional")
+        for name, own in plan.arguments
+        if own == kind
+    ]
+    return text["plumbing"].fill(
+        {
+            "returns": signature.returns,
+            "struct": signature.struct,
+            "parameters": [f"{p.type} {p.name}" for p in signature.parameters],
+            "arguments": [p.name for p in signature.parameters],
+            "rule": _SCRIPTS[plan.form],
+            "unbatched": " && ".join([f"!isBatchedAtLevel({name}, cur_level)" for name in plan.batched]),
+            "unwraps": unwraps,
+            "call": _call(plan),
+        }
+    )
+
+
+def _call(plan: Plumbing) -> list[str]:
+    """The call of the batching rule, and what the function returns."""
+    own = [f"{name}_value, {name}_bdim" if kind in ("tensor", "optional") else name for name, kind in plan.arguments]
+    call = f"batch_rule({', '.join(own)});"
+    if plan.form == "functional":
+        return [f"auto results = {call}", _returned(plan.returns)]
+    return [call, f"return {plan.arguments[0][0]};"] if plan.form == "inplace" else [call]
+
+
+def _returned(returns: Iterable[Kind]) -> str:
+    results, at = [], 0
+    for kind in returns:
+        if kind in ("tensor", "list"):
+            make = "makeBatched" if kind == "tensor" else "makeBatchedVector"
+            results.append(f"{make}(std::get<{at}>(results), std::get<{at + 1}>(results), cur_level)")
+            at += 2
+        else:
+            results.append(f"std::get<{at}>(results)")
+            at += 1
+    return f"return {results[0]};" if len(results) == 1 else f"return std::make_tuple({', '.join(results)});"

@@ -1,0 +1,307 @@
+"""The definition of an output family: its units, their plans, their pieces of text, and its files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+
+from gradmill.cpp.kernel_names import kernel_title
+from gradmill.families.file import ANY, CUT, File
+from gradmill.families.template import items_of
+from gradmill.model.native import FunctionHead, FunctionNames
+from gradmill.model.units import Unit
+from gradmill.problems.problem import Role
+from gradmill.releases.model import Release
+
+if TYPE_CHECKING:
+    from gradmill.model.backends import Backend, OwnNode
+    from gradmill.problems.problem import SpecError
+
+OPERATORS = "ops"  # the folder of headers that each operator has
+ATEN = "aten"  # the namespace of PyTorch's functions
+# Pieces of many families. Of kernels, only descriptions use the declaration, the head of the definition.
+INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
+AUTOGRAD_DECLARATION, WRAPPER = "autograd_declaration", "wrapper"  # of a backend: of a kernel for autograd's key, …
+
+
+class TreeFolders(Struct, frozen=True):
+    """The folder of a family's files in each tree, below the output folder."""
+
+    checkout: str  # which is the root of a checkout
+    csrc: str  # which is the folder `torch/csrc`
+    aten: str = ""  # which is the folder of ATen's generated files
+
+
+def in_csrc(folder: str) -> TreeFolders:
+    """The place of a folder within `torch/csrc`."""
+    return TreeFolders(f"torch/csrc/{folder}", folder)
+
+
+IN_ATEN = "ATen"  # the folder of ATen's files, apart from others
+OF_ATEN = TreeFolders("build/aten/src/ATen", IN_ATEN)
+SHIMS = "aoti"  # in the tree of ATen's files: the folder that `shims=` replaces
+
+
+class BackendLayout(Struct, frozen=True, array_like=True):
+    """What the files of a backend need besides its functions."""
+
+    backend: Backend
+    nodes: tuple[OwnNode, ...]
+    folder: str  # by which files include one another
+    operator_headers: bool  # whether ATen has a header for each operator
+
+
+class Layout(Struct, frozen=True, array_like=True):
+    """How units are assigned to files: as upstream does it, or split over a number of shards."""
+
+    name: Literal["upstream", "split"] = "upstream"
+    shards: int = 0
+    keys: tuple[str, ...] = ()  # the dispatch keys that derivatives are defined for, sorted
+    underived: str = ""  # a function with a kernel and no derivatives, if no derivative is for the default key
+    count: int = 0  # the number of shards; 0: upstream's
+    synthesized: bool = False  # whether synthesized Nodes get Python bindings, too
+    tags: tuple[str, ...] = ()  # all tags of operators, sorted
+    odd_tag: tuple[str, str] | None = None  # the entry and the name of a tag that upstream cannot sort
+    libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
+    registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
+    backends: dict[str, BackendLayout] = {}  # by family, of those that print one
+    lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
+    operator_headers: bool = True  # whether each operator has headers in ATen
+    slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
+
+    def fills(self, template: str) -> bool:
+        """Whether a description fills holes of the template."""
+        return "" in self.slotted or template in self.slotted
+
+
+class OperatorHeader(Struct, frozen=True):
+    """A header that each operator has: `add_ops.h` of the operator `add`. Its template has no block for many units."""
+
+    suffix: str  # `_ops`
+    template: str
+    slots: dict[str, str]  # hole -> the piece of the operator's units that it takes, in the order of the file
+    constants: dict[str, str | list[str]] = {}  # a text may have `{operator}` in place of the operator
+    optional: str = ""  # a piece: an operator without this text has no such header
+
+
+class Registered(Struct, frozen=True):
+    """Where the kernels of a family are registered."""
+
+    template: str
+    hole: str
+    by_key: bool = (
+        False  # in blocks that the family writes, one per dispatch key, unless a description fills the template
+    )
+
+
+class Family:
+    """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text.
+
+    A subclass declares what differs. The rest is found by name in its folder: `plan.py` has a function `plan`, and
+    `marked` if plans have formulas; `text.py` has one for each piece, which takes the plan and the release (None: the
+    unit is not in upstream's list), or `render` for all. They are imported when a unit is rendered.
+    """
+
+    name: str  # of its folder, too
+    label: str  # the plural of its units, for messages
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
+    # functions that are printed together, groups of variants, stubs
+    unit: Literal[
+        "Node",
+        "function",
+        "kernel",
+        "binding",
+        "graph",
+        "backend",
+        "operator",
+        "registration",
+        "group",
+        "variants",
+        "stub",
+    ] = "function"
+    # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
+    # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction (twice); Operator; OperatorKernels;
+    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub
+    subject: Literal[
+        "reverse",
+        "function",
+        "with_origin",
+        "derivatives",
+        "outputs",
+        "binding",
+        "named",
+        "structseq",
+        "view",
+        "graph",
+        "backend",
+        "backend_stub",
+        "operator",
+        "kernels",
+        "registration",
+        "group",
+        "variants",
+        "schema_registration",
+        "shim",
+        "stub",
+    ] = "function"
+    templates: tuple[str, ...] = ()  # from which files are generated
+    rendered: tuple[str, ...] = ()  # the pieces of a unit
+    words: tuple[str, ...] = ()  # those that are one word, the same within a line as in a block
+    slots: dict[str, str] = {}  # holes of the templates, of which each has some -> the piece that fills it
+    homes: dict[str, str] = {}  # holes that not every template needs -> the template that needs it, or ""
+    needs: str = ""  # the template that an error names if a spec set has none of the family's; "" if it needs none
+    needs_file: Role | Literal[""] = ""  # the spec file without which it does
+    reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
+    folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family
+    by_default: bool = True  # whether it is generated without being named in `families=`
+    # The subsets of PyTorch's scripts that write its files, with the prefixes of these files' names; "": all.
+    subsets: dict[str, str | tuple[str, ...]] = {}
+    in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets, and its `folder` is not ATen's
+    folder: str = ""  # of its files below the output folder, if all families are in one
+    described: bool = True  # whether a description may change the text
+    shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
+    has_shards: bool = False
+    lists: tuple[
+        str, ...
+    ] = ()  # the lists over all functions that its files print, by their names in stages/name_lists.py
+    of_operators: bool | None = None  # whether it is of builds where each operator has headers; None: of others, too
+    selective: bool = False  # whether only functions that `operators=` selects, for training or not, are units
+    registered: Registered | None = None  # if its units are kernels
+    known: re.Pattern[str] | None = None  # the names of its files in any layout, if they are not those of its templates
+    kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
+    planner: str = "plan"  # the module of its folder that has `plan`
+    cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
+    # The parts of templates that files may contain: functions of the text and its holes, by name.
+    parts: dict[str, Callable[[str, Iterable[str]], str]] = {}
+
+    def plan(self, subject: Any, release: Release) -> Any:
+        """All facts that the text of a subject needs. Raises SpecError as the planner does."""
+        return _module(self.name, self.planner).plan(subject, release)
+
+    def render(self, plan: Any, release: Release) -> dict[str, str]:
+        """The pieces of a unit's text, by name. Raises SpecError for a unit that has none."""
+        text = _module(self.name, "text")
+        if hasattr(text, "render"):
+            pieces: dict[str, str] = text.render(plan, release)
+            return pieces
+        texts = {piece: getattr(text, piece)(plan, release) for piece in self.rendered}
+        return {piece: own for piece, own in texts.items() if own is not None}
+
+    def marked(self, plan: Any) -> Any:
+        """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""
+        planner = _module(self.name, self.planner)
+        return planner.marked(plan) if hasattr(planner, "marked") else plan
+
+    def is_in(self, release: Release) -> bool:
+        """Whether the release has the family; one that it lacks is left out of a subset."""
+        return True
+
+    def selects(self, head: FunctionHead, release: Release) -> bool:
+        """Whether a function is a unit."""
+        return True
+
+    def titled(self, names: FunctionNames) -> str:
+        """The title of a function's unit."""
+        return kernel_title(names, self.kernel) if self.kernel else names.name
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The files: by default one for each template, with all units."""
+        names = tuple(unit.name for unit in units)
+        return [File(os.path.basename(name), name, {}, dict(self.slots), names) for name in self.templates]
+
+    def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
+        """The names of units by shard, if it has shards."""
+        return {}
+
+    def headers(self, release: Release) -> Sequence[OperatorHeader]:
+        """The headers that each operator has. `header_files` makes files of them, for `files`."""
+        return ()
+
+    def owns(self, name: str) -> bool:
+        """Whether a file name belongs to the family, in any layout."""
+        if self.known is not None:
+            return self.known.fullmatch(name) is not None
+        return name in map(os.path.basename, self.templates)
+
+    def comment_of(self, file: File, folder: str) -> str:
+        """The generated comment of a file; `folder`: that of the templates."""
+        return file.comment or generated_comment(folder, file.made_of)
+
+    def header_files(self, units: Sequence[Unit], release: Release) -> list[File]:
+        """The files of the headers that each operator has."""
+        names = tuple(unit.name for unit in units)
+        return [
+            File(
+                f"{OPERATORS}/{ANY}{header.suffix}.h",
+                header.template,
+                header.constants,
+                header.slots,
+                names,
+                optional=header.optional,
+            )
+            for header in self.headers(release)
+        ]
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The pieces of a unit, by the names that descriptions use."""
+        return (*self.rendered, DECLARATION) if self.registered is not None else self.rendered
+
+    def piece(self, pieces: Mapping[str, str], name: str) -> str:
+        """A piece of a unit, or a part of one, as `frame of definition`; "" if it has none of that name."""
+        cut, _, whole = name.partition(CUT)
+        return self.cuts[cut](pieces.get(whole, "")) if cut in self.cuts else pieces.get(name, "")
+
+    def items(self, pieces: Mapping[str, str], name: str) -> list[str]:
+        """The items that a unit adds to the list in a hole; none if it has no such piece."""
+        return items_of(self.piece(pieces, name)) if name.rpartition(CUT)[2] in pieces else []
+
+
+class BackendFamily(Family):
+    """A family that prints a backend outside of ATen, which a spec file describes."""
+
+    unit = "backend"
+    role: Role  # of the file that describes the backend
+    by_default = described = False
+    declares: str = ""  # the piece that the header of shape functions must have as a line, if there is one
+    kernels = (DECLARATION, AUTOGRAD_DECLARATION)  # the pieces that declare a kernel
+
+    def check_nodes(self, nodes: Sequence[OwnNode], release: Release) -> Iterable[tuple[int, SpecError]]:
+        """The errors of the backend's own nodes, each with the number of its node."""
+        return ()
+
+
+@cache
+def _module(family: str, name: str) -> ModuleType:
+    return import_module(f"gradmill.families.{family}.{name}")
+
+
+@lru_cache(maxsize=8192)  # families use the same names
+def shard_of(key: str, shards: int) -> int:
+    """The shard of a name, as upstream computes it: string_stable_hash, SHA-1 as a little-endian number."""
+    import hashlib  # only assembling files needs it
+
+    sha1 = hashlib.sha1(key.encode("latin1", "replace"), usedforsecurity=False)
+    return int.from_bytes(sha1.digest(), "little") % shards
+
+
+def library_piece(piece: str, namespace: str) -> str:
+    """The name of a piece that registers kernels in the library of a namespace. PyTorch's keeps the plain name."""
+    return piece if namespace == ATEN else f"{piece} in {namespace}"
+
+
+def generated_comment(folder: str, template: str) -> str:
+    """The line that names the template of a generated file. In two parts: this source file must not match it."""
+    return "@" + f"generated from {folder}/{template}"
+
+
+def comment_of_script(script: str, template: str) -> str:
+    """The same line as those scripts of PyTorch write it that name themselves."""
+    return "@" + f"generated by {script} from {template}"

@@ -1,0 +1,52 @@
+"""Family: `graphs/X.h` and `graphs/X.cpp` of each file of graphs. A unit is one graph; a stage renders it.
+
+The text of a graph depends on the formulas of the operators that it calls, which are not part of the graph: the stage
+reads them one by one. Each file is assembled as a whole, because the functions of a file share what they call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gradmill.families.family import Family, Layout
+from gradmill.families.file import File
+from gradmill.model.entries import by_key
+from gradmill.model.regex import regex
+from gradmill.model.units import Unit
+from gradmill.releases.model import Release
+
+FOLDER = "graphs/"
+TEMPLATES = ("graph_formulas.h", "core_helpers.h")  # headers that the files include; a set may have its own
+ENDINGS = (".h", ".cpp")
+
+
+class Graphs(Family):
+    """A header and a source for each file of graphs, in any layout."""
+
+    name = label = "graphs"
+    unit = subject = "graph"
+    templates = TEMPLATES
+    folders = ("graphs",)
+    described = False
+    known = regex(r"graphs/.*(\.h|\.cpp)", re.DOTALL)
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """A header and a source for each file of graphs."""
+        members = by_key((unit.operator, unit.name) for unit in units)
+        return [
+            File(f"{FOLDER}{stem}{ending}", "", {}, {}, tuple(names), whole=True)
+            for stem, names in members.items()
+            for ending in ENDINGS
+        ]
+
+    def plan(self, subject: dict[str, str], release: Release) -> dict[str, str]:
+        """The pieces themselves: the stage has rendered them."""
+        return subject
+
+    def render(self, plan: dict[str, str], release: Release) -> dict[str, str]:
+        """The pieces themselves."""
+        return plan
+
+
+GRAPHS = Graphs()

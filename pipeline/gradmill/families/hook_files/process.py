@@ -1,0 +1,76 @@
+"""Calls the hooks of a description in a process of their own: `child.py` is what runs there."""
+
+from __future__ import annotations
+
+import selectors
+import subprocess
+import sys
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from gradmill.io.decoding import decode_json
+
+LIMIT = 60.0  # seconds for one call
+_MOST = 4  # processes at once: of a run one, of a check two more
+
+
+class Answer(Struct):
+    """What a call returned, or its error and the module and line that it is from."""
+
+    value: Any = None
+    error: str = ""
+    at: tuple[str, int] = ("", 0)
+
+
+class Process:
+    """A process that has loaded the modules of hooks. `seed`: of the order of sets of text."""
+
+    def __init__(self, modules: tuple[tuple[str, str], ...], seed: int) -> None:
+        child = files("gradmill.families.hook_files").joinpath("child.py").read_text()
+        self._child = subprocess.Popen(  # noqa: S603 - the text of this package, in the same Python
+            [sys.executable, "-S", "-P", "-c", child],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={"PYTHONHASHSEED": str(seed), "PYTHONIOENCODING": "utf-8"},
+        )
+        self._send(dict(modules))
+
+    def call(self, hook: str, *arguments: Any) -> Answer:
+        """Calls a hook."""
+        assert self._child.stdout is not None
+        try:
+            self._send((hook, arguments))
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._child.stdout, selectors.EVENT_READ)
+                line = self._child.stdout.readline() if selector.select(LIMIT) else None
+        except BrokenPipeError:
+            line = b""
+        if line:
+            return decode_json(line, Answer)
+        why = "the process of the hooks ended" if line is not None else f"takes longer than {LIMIT:.0f} s"
+        self.close()
+        process.cache_clear()
+        return Answer(error=why)
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._child.kill()
+        self._child.communicate()
+
+    def _send(self, value: Any) -> None:
+        assert self._child.stdin is not None
+        self._child.stdin.write(msgspec.json.encode(value) + b"\n")
+        self._child.stdin.flush()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+@lru_cache(maxsize=_MOST)
+def process(modules: tuple[tuple[str, str], ...], seed: int = 0) -> Process:
+    """The process of modules, their names and texts, `hooks` first."""
+    return Process(modules, seed)

@@ -1,0 +1,187 @@
+"""Family: `Register<key>.cpp`, the sources that register kernels of ATen for a dispatch key. A unit is what is
+registered for a key and a group of variants.
+
+torchgen: `gen.gen_source_files`, `gen.get_native_function_definitions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gradmill.families.aten import InAten
+from gradmill.families.backends.files import closing, opening
+from gradmill.families.family import ATEN, REGISTRATION, Layout
+from gradmill.families.file import ANY, File
+from gradmill.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
+from gradmill.families.sharded import distributed
+from gradmill.model.regex import regex
+from gradmill.model.units import Unit
+from gradmill.releases.model import Release
+from gradmill.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NESTED
+
+TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
+UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
+_KEYS, _SPACES, _AHEAD = "kernel_keys", "kernel_spaces", "compiled_ahead"
+_OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
+Spaces = dict[str, bool]  # namespaces of kernels, each with whether some are registered
+_OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
+
+
+class KernelRegistrations(InAten):
+    """Groups of variants in the order of their first functions, for each dispatch key."""
+
+    name, label = "kernel_registrations", "registrations of kernels"
+    unit = subject = "registration"
+    templates, needs = (TEMPLATE, DEFINITIONS, UFUNC, UFUNC_KERNEL, UFUNC_CUDA), TEMPLATE
+    rendered = (
+        "ns_prologue",
+        "ns_epilogue",
+        "dispatch_anonymous_definitions",
+        "static_init_dispatch_registrations",
+        "deferred_dispatch_registrations",
+        "dispatch_namespace",
+        "dispatch_namespaced_definitions",
+        REGISTRATION,
+    )
+    words = ("dispatch_namespace",)
+    shards_by, has_shards = "base", True
+    lists = (_KEYS, _SPACES, _AHEAD)
+    reads = ("native_aot",)
+    subsets = {"aten": "", "sources": ""}
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The files of all keys. Since 2.7 they are shards, each with the text of a template for each unit."""
+        by_key: dict[str, list[Unit]] = {key: [] for key in sorted(release.file_keys)}
+        for unit in units:
+            by_key[unit.dispatch_key].append(unit)
+        listed = [file for key, own in by_key.items() for file in _files(key, own, layout, release)]
+        return [*listed, *_ufuncs(tuple(unit.name for unit in units), release)]
+
+    def owns(self, name: str) -> bool:
+        match = _OWN.fullmatch(name)
+        return match is not None and match[1] not in _OTHERS
+
+
+def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> list[File]:
+    """The files of a key. Upstream takes one that no function has kernels for to be no device's."""
+    from gradmill.families.backends.helpers import extra_headers, registration_headers, registration_helpers
+
+    own, of_operators = key if key in layout.lists[_KEYS] else "", layout.operator_headers
+    helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
+    holes: dict[str, str | list[str]] = {
+        "extra_cuda_headers": extra_headers(key, release),
+        "external_backend_headers": "",
+        "dispatch_headers": registration_headers(
+            own, release, of_operators=of_operators, compiled_ahead=key in layout.lists[_AHEAD]
+        ),
+        "ops_headers": _headers_of(key, units, release) if of_operators else _headers_of_all(key, release),
+    }
+    if not release.kernel_shards:
+        return [_whole(key, units, holes, "\n".join(helpers), _spaces(key, layout.lists[_SPACES]), release)]
+    count = release.kernel_shards.get(key, release.kernel_shards[""])
+    return [
+        File(
+            f"Register{key}{shard}.cpp",
+            TEMPLATE,
+            {**holes, "dispatch_helpers": helpers},
+            {},
+            names,
+            shard=shard,
+            wrapped={"dispatch_definitions": DEFINITIONS},
+        )
+        for shard, names in distributed(units, count).items()
+    ]
+
+
+def _whole(
+    key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, spaces: Spaces, release: Release
+) -> File:
+    """The file of a key before 2.7: the template within it is filled once for each namespace of kernels, with the text
+    of all units. `spaces`: these namespaces."""
+    own = [_space(key, at, *each, release) for at, each in enumerate(spaces.items())]
+    first = {
+        "dispatch_helpers": helpers,
+        "deferred_dispatch_registrations": "",
+        "dispatch_namespace": key.lower(),
+    }
+    slots = {hole: piece for copy, pieces in own for hole, piece in pieces.items()}
+    return File(
+        f"Register{key}.cpp",
+        TEMPLATE,
+        holes if own else {**holes, "dispatch_definitions": []},
+        slots,
+        tuple(unit.name for unit in units),
+        first=first if own else {},
+        nested={"dispatch_definitions": DEFINITIONS} if own else {},
+        copies=tuple(copy for copy, _ in own),
+        of_lines=("dispatch_definitions", "static_init_dispatch_registrations", *DEFINING) if own else (),
+        hanging=tuple(hole for hole in slots if hole.startswith(REGISTRATION)),
+    )
+
+
+def _space(
+    key: str, at: int, namespace: str, registers: bool, release: Release
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What fills the template within a file for a namespace of kernels, and the pieces in the holes of that."""
+    from gradmill.families.kernel_registrations.text import library
+
+    pieces = (*DEFINING, *([REGISTRATION] if registers else ()))
+    holes = {name: f"${{{name}_{at}}}" for name in pieces}
+    names = namespace.replace("::native", "").split("::")
+    copy = {
+        **holes,
+        "ns_prologue": opening(names),
+        "ns_epilogue": closing(names),
+        "static_init_dispatch_registrations": library(ATEN, key, holes[REGISTRATION], release) if registers else "",
+    }
+    return copy, {f"{name}_{at}": space_piece(name, namespace) for name in pieces}
+
+
+def _spaces(key: str, rows: Iterable[str]) -> Spaces:
+    """The namespaces of kernels for a key, from the list of all."""
+    listed = (row.split(" ") for row in rows)
+    return {namespace: not empty for own, namespace, *empty in listed if own == key}
+
+
+def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
+    """The sources that each ufunc has. Those for loops include its own header."""
+    by_key = {
+        key: {
+            "meta_declaration": ufunc_piece(key, "meta"),
+            "native_declaration": ufunc_piece(key, "class"),
+            "native_definitions": key.lower(),
+        }
+        for key in ("CPU", "CUDA")
+    }
+    loops = f"#include <ATen/native/{'hip' if release.for_hip else 'cuda'}/Loops.cuh>"
+    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": loops}
+    kernel = {"native_definitions": "cpu_kernel"}
+    return [
+        File(f"UfuncCPU_{ANY}.cpp", UFUNC, {}, by_key["CPU"], names, optional="cpu"),
+        File(f"UfuncCPUKernel_{ANY}.cpp", UFUNC_KERNEL, {"name": ANY}, kernel, names, optional="cpu_kernel"),
+        File(f"UfuncCUDA_{ANY}.cu", UFUNC_CUDA, constants, by_key["CUDA"], names, optional="cuda"),
+    ]
+
+
+def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:
+    """The includes of all operators that have kernels for a key."""
+    names = {unit.operator for unit in units if not unit.synthesized}
+    suffixes = ["_native"]
+    if key == EXPLICIT_NON_FUNCTIONAL:
+        suffixes.append("")
+    if key in release.header_keys:
+        suffixes.append(f"_{key.lower()}_dispatch")
+    return sorted(f"#include <ATen/ops/{name}{suffix}.h>" for name in names for suffix in suffixes)
+
+
+def _headers_of_all(key: str, release: Release) -> list[str]:
+    """The includes where operators have no headers of their own."""
+    names = ["NativeFunctions"]
+    if key == EXPLICIT_NON_FUNCTIONAL:
+        names.append("Functions")
+    if key in release.header_keys:
+        names.append(f"{key}Functions")
+    return [f"#include <ATen/{name}.h>" for name in names]
+
+
+KERNEL_REGISTRATIONS = KernelRegistrations()

@@ -1,0 +1,179 @@
+"""Renders the classes of nodes: of operations, and the backend's own, for operations that no native function declares.
+
+torchgen: `lazy_ir.GenLazyIR`, `lazy_ir.GenTSLazyIR`, `lazy_ir.generate_non_native_lazy_ir_nodes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gradmill.families.lazy.ir import NON_NATIVE, IrArgument, IrSchema, chosen, ir_schema
+from gradmill.families.sections import Sections, Text
+from gradmill.model.backends import OwnNode
+from gradmill.problems.problem import SpecError
+from gradmill.releases.model import Release
+
+_TEXT, FILES = Text("lazy/nodes.cpp", phrases=True), Text("lazy/files.cpp", phrases=True)
+# Symbols that PyTorch does not declare.
+_NOT_INTERNED = ("sigmoid_backward",)
+# How the constructor computes the shape, by property: the section, and how it refers to an operand.
+_SHAPES = {"ShapePrecompute": "shape_given", "ShapeCompute": "shape_computed", "ShapeCache": "shape_cached"}
+
+Numbered = list[tuple[int, str]]
+
+
+def symbol(schema: IrSchema, release: Release) -> str:
+    """The C++ of an operator's symbol."""
+    name = "symbol_by_name" if schema.operator in _NOT_INTERNED else "symbol"
+    return _TEXT.of(release)[name].fill({"operator": schema.operator})
+
+
+def node(schema: IrSchema, release: Release) -> str:
+    """The class. Raises a SpecError for an argument that no node can have."""
+    text = _TEXT.of(release)
+    parameters = [f"const {a.cpp}& {a.name}" for a in schema.arguments]
+    shapes = [text["shapes"].fill({})] if "ShapePrecompute" in schema.properties else []
+    optionals = [a.name for a in schema.values if a.form == "optional"]
+    return text["node"].fill(
+        {
+            "name": schema.node,
+            "kind": schema.kind or symbol(schema, release),
+            "parameters": ", ".join([*parameters, *shapes]),
+            "base": _base(schema, text),
+            "initializers": "".join(_initializer(a, text) for a in schema.members),
+            "flags": "\n    ".join(text["flag"].fill({"name": each}) for each in optionals),
+            "shown": "\n    ".join(_shown(a, text) for a in schema.members),
+            "create": _create(schema, parameters, text),
+            "reuse": _reuse(schema, parameters, text),
+            "lower": _lower(schema, text),
+            "members": "\n  ".join(_member(a, text, release) for a in schema.members),
+            "has_flags": "\n  ".join(text["has_flag"].fill({"name": each}) for each in optionals),
+        }
+    )
+
+
+def _base(schema: IrSchema, text: Sections) -> str:
+    """The call of the base class's constructor."""
+    for a in schema.values:
+        if a.form == "list":
+            problem = f"argument '{a.name}' has the type '{a.type}', which no lazy node can have"
+            hint = "move the operator to supported, and write its kernel"
+            raise SpecError(problem, hint, field=("func",), needle=a.type)
+    operands = [text["or_null"].fill({"name": a.name}) if a.form == "optional" else a.name for a in schema.values]
+    return text["base"].fill(
+        {
+            "name": schema.node,
+            "operands": ", ".join(operands),
+            "shape": _shape(schema, text),
+            "outputs": str(schema.returns),
+            "hashed": ", ".join(a.name for a in schema.members),
+        }
+    )
+
+
+def _shape(schema: IrSchema, text: Sections) -> str:
+    """The argument of that call that is the shape."""
+    section = next((_SHAPES[each] for each in schema.properties if each in _SHAPES), "")
+    if not section:
+        return ""
+    operands = [f"operand({i})" if section == "shape_cached" else a.name for i, a in enumerate(schema.values)]
+    arguments = ", ".join([*operands, *(a.name for a in schema.members)])
+    return text[section].fill({"operator": schema.name, "arguments": arguments})
+
+
+def _is_optional_string(argument: IrArgument) -> bool:
+    return argument.type == "str?"
+
+
+def _initializer(argument: IrArgument, text: Sections) -> str:
+    section = "optional_string_initializer" if _is_optional_string(argument) else "initializer"
+    return text[section].fill({"name": argument.name})
+
+
+def _shown(argument: IrArgument, text: Sections) -> str:
+    """The statement that prints a member."""
+    if argument.form != "optional":
+        return text["shown"].fill({"name": argument.name})
+    value = '"torch.Generator()"' if argument.is_generator else f"{argument.name}.value()"
+    return text["optional_shown"].fill({"name": argument.name, "value": value})
+
+
+def _member(argument: IrArgument, text: Sections, release: Release) -> str:
+    if argument.type == "str":
+        return text["string_member"].fill({"name": argument.name})
+    if _is_optional_string(argument):
+        return text["optional_string_member"].fill({"name": argument.name})
+    return f"{argument.cpp} {argument.name};"
+
+
+def _create(schema: IrSchema, parameters: list[str], text: Sections) -> str:
+    values = {"name": schema.node, "parameters": ", ".join(parameters)}
+    return _one_of(schema, {"CreateFn": "create", "CreateFnDeclOnly": "create_declared"}, text, lambda: values)
+
+
+def _reuse(schema: IrSchema, parameters: list[str], text: Sections) -> str:
+    """The function that compares a node with arguments."""
+
+    def values() -> dict[str, str]:
+        groups = (schema.positional, schema.keyword)
+        compared = [_compared(a, text) for group in groups for a in group if a.is_value]
+        compared += [_compared(a, text) for group in groups for a in group if not a.is_value]
+        return {"parameters": ", ".join(parameters), "compared": " &&\n        ".join(compared)}
+
+    return _one_of(schema, {"CanBeReused": "reuse", "CanBeReusedDeclOnly": "reuse_declared"}, text, values)
+
+
+def _compared(argument: IrArgument, text: Sections) -> str:
+    kind = "operand" if argument.is_value else "member"
+    section = f"same_optional_{kind}" if argument.form == "optional" else f"same_{kind}"
+    return text[section].fill({"name": argument.name})
+
+
+def _lower(schema: IrSchema, text: Sections) -> str:
+    """The function that lowers a node to TorchScript."""
+
+    def values() -> dict[str, str]:
+        arguments = [_lowered(a, text) if a.is_value else _named(a, a.name) for a in schema.positional]
+        keyword = [_named(a, _lowered(a, text)) for a in schema.keyword if a.is_value]
+        keyword += [_named(a, a.name) for a in schema.keyword if not a.is_value]
+        return {
+            "count": str(len(arguments)),
+            "keyword_count": str(len(keyword)),
+            "arguments": "\n    ".join(text["argument"].fill({"value": each}) for each in arguments),
+            "keyword_arguments": "\n    ".join(text["keyword_argument"].fill({"value": each}) for each in keyword),
+            "operator": schema.operator,
+            "outputs": str(schema.returns),
+        }
+
+    return _one_of(schema, {"Lower": "lower", "LowerDeclOnly": "lower_declared"}, text, values)
+
+
+def _lowered(argument: IrArgument, text: Sections) -> str:
+    return text["optional_lowered" if argument.form == "optional" else "lowered"].fill({"name": argument.name})
+
+
+def _named(argument: IrArgument, value: str) -> str:
+    return f'"{argument.name}", {value}'
+
+
+def _one_of(schema: IrSchema, sections: dict[str, str], text: Sections, values: Callable[[], dict[str, str]]) -> str:
+    """The section of the property that the node has; "" if it has none."""
+    section = next((sections[each] for each in schema.properties if each in sections), "")
+    return text[section].fill(values()) if section else ""
+
+
+def own_nodes(nodes: Sequence[OwnNode], release: Release) -> tuple[Numbered, list[tuple[int, SpecError]]]:
+    """The classes of the nodes, and the errors of the others, each with its number."""
+    texts: Numbered = []
+    errors: list[tuple[int, SpecError]] = []
+    for number, own in enumerate(nodes):
+        try:
+            texts.append((number, _class(own, release)))
+        except SpecError as error:
+            errors.append((number, error))
+    return texts, errors
+
+
+def _class(own: OwnNode, release: Release) -> str:
+    properties = chosen(NON_NATIVE, own.properties)
+    return node(ir_schema(own.schema, release, symint=True, kind=own.kind, properties=properties), release)

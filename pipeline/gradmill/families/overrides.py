@@ -1,0 +1,179 @@
+"""Text overrides: a description replaces text of a unit, wraps its pieces, and chooses pieces for slots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from msgspec import Struct
+
+from gradmill.cpp.view_funcs import view_func, view_func_macro
+from gradmill.families.family import ATEN, DECLARATION, DEFINITION, REGISTRATION, library_piece
+from gradmill.families.family import Family as Kind
+from gradmill.model.layers import Words, listed
+from gradmill.specs.layers.description import Family, Replace, Slot
+
+WORDS = ("all", "rest", "own", "defined", "out")
+REST = "rest"  # the units that no other slot selects for the same piece
+
+
+class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
+    """The names of a function and the words that are true of it: what the selections of a description test."""
+
+    operator: str  # `add_.Tensor`
+    base: str  # `add`
+    namespace: str
+    words: tuple[str, ...]
+    kernel: str = ""  # the name of its kernels, if another namespace has a function of the same name
+
+    def matches(self, of: Words) -> bool:
+        """Whether a selection includes the function, as `selects`."""
+        return selects(of, self, self.words)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The values of `${…}` in the text of rules."""
+        name, _, overload = self.operator.partition(".")
+        return {
+            "operator": self.operator,
+            "name": f"{name}_{overload}" if overload else name,
+            "function": name,
+            "overload": overload,
+            "base": self.base,
+            "namespace": self.namespace,
+        }
+
+
+def selects(of: Words, facts: FunctionFacts, words: Collection[str]) -> bool:
+    """Whether a selection includes a function. `of`: words that must all be true, or a list of operators; `words`:
+    those that are true."""
+    if of == "all":
+        return True
+    if isinstance(of, tuple):
+        return facts.operator in of or f"{facts.namespace}::{facts.operator}" in of
+    return all(word in words or word == "all" for word in of.split())
+
+
+def key_of(file: str, hole: str) -> str:
+    """The name under which the pieces of a unit have the piece for a slot."""
+    return f"{file}/{hole}"
+
+
+def keys_of(file: str, hole: str, slot: Slot) -> tuple[str, ...]:
+    """The same for each piece of a slot."""
+    key = key_of(file, hole)
+    return (key, *(f"{key} {number}" for number in range(1, len(listed(slot.piece)))))
+
+
+def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
+    """The slots of a family that take a piece: their template ("" for all), their hole, and the slot."""
+    for file, slots in (("", rules.slots), *((name, each.slots) for name, each in rules.file.items())):
+        for hole, value in slots.items():
+            slot = Slot(value) if isinstance(value, str) else value
+            if slot.text is None and slot.piece:
+                yield file, hole, slot
+
+
+def overridden(
+    kind: Kind,
+    pieces: Mapping[str, str],
+    rules: Family,
+    facts: FunctionFacts,
+    by_hooks: Callable[[dict[str, str]], dict[str, str]],
+    *,
+    apart: bool = False,
+) -> dict[str, str]:
+    """The pieces of a unit after the description's overrides, and the pieces for its slots, by name. `by_hooks` returns
+    pieces as the description's hooks change them; `apart`: whether registrations of functions of another namespace than
+    PyTorch's get a separate block."""
+    changed = by_hooks(replaced(kind, pieces, rules, facts))
+    return changed | dict(_slots(changed, rules, facts)) | (_elsewhere(changed, facts) if apart else {})
+
+
+def replaced(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> dict[str, str]:
+    """The pieces of a unit after the description's replacements."""
+    changed = _named_apart(kind, pieces, facts)
+    for rule in rules.replace:
+        changed |= dict(_applied(changed, rule, facts))
+    return changed
+
+
+def applied_rules(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> list[int]:
+    """The places of the replacements that change a piece of a unit."""
+    current, places = _named_apart(kind, pieces, facts), []
+    for place, rule in enumerate(rules.replace):
+        changed = dict(_applied(current, rule, facts))
+        places += [place] if changed else []
+        current |= changed
+    return places
+
+
+def _named_apart(kind: Kind, pieces: Mapping[str, str], facts: FunctionFacts) -> dict[str, str]:
+    if facts.namespace != ATEN and kind.unit != "Node":  # a Node has formulas, and none of these names
+        return {piece: _in_namespace(text, facts) for piece, text in pieces.items()}
+    return dict(pieces)
+
+
+def _in_namespace(text: str, facts: FunctionFacts) -> str:
+    """The text of a kernel or of a ViewFunc for a function of another namespace. Upstream has no such functions."""
+    text = text.replace('full_name("aten::', f'full_name("{facts.namespace}::')
+    if facts.kernel:
+        own = f"{facts.namespace}_{facts.kernel}"
+        text = text.replace(f" {facts.kernel}(c10::DispatchKeySet ks", f" {own}(c10::DispatchKeySet ks")
+        text = text.replace(f"::{facts.kernel})", f"::{own})")
+        for called in (view_func, view_func_macro):
+            text = text.replace(called(facts.operator), called(f"{facts.namespace}_{facts.operator}"))
+    return text
+
+
+def _applied(pieces: Mapping[str, str], rule: Replace, facts: FunctionFacts) -> Iterator[tuple[str, str]]:
+    """The pieces that a rule changes, with their new text."""
+    if not facts.matches(rule.of):
+        return
+    old = _named(rule.from_, facts)  # may be empty: not every operator has an overload
+    for piece, text in pieces.items():
+        if old and old in text:
+            yield piece, text.replace(old, _named(rule.to, facts))
+
+
+def _named(text: str, facts: FunctionFacts) -> str:
+    if "${" in text:
+        for name, value in facts.names.items():
+            text = text.replace(f"${{{name}}}", value)
+    return text
+
+
+def _slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Iterator[tuple[str, str]]:
+    slots = list(slots_of(rules))
+    selected = {(file, slot.piece) for file, _, slot in slots if not _is_rest(slot) and facts.matches(slot.of)}
+    for file, hole, slot in slots:
+        if _is_rest(slot):
+            words = " ".join(word for word in str(slot.of).split() if word != REST)
+            fits = facts.matches(words) and (file, slot.piece) not in selected
+        else:
+            fits = facts.matches(slot.of)
+        for key, piece in zip(keys_of(file, hole, slot), listed(slot.piece)) if fits else ():
+            text = piece_of(pieces, piece)
+            if text:
+                yield key, f"{_named(slot.before, facts)}{text}{_named(slot.after, facts)}"
+
+
+def _is_rest(slot: Slot) -> bool:
+    return isinstance(slot.of, str) and REST in slot.of.split()
+
+
+def piece_of(pieces: Mapping[str, str], name: str) -> str:
+    """A piece by its name. Pieces by dispatch key are joined; the declaration of a kernel is its head."""
+    if name in pieces:
+        return pieces[name]
+    if name == DECLARATION:
+        heads = [text.partition(" {\n")[0] for piece, text in pieces.items() if piece.startswith(DEFINITION)]
+        return "".join(f"{head};\n" for head in heads if head)
+    return "".join(text for piece, text in pieces.items() if piece.startswith(f"{name} "))
+
+
+def _elsewhere(pieces: Mapping[str, str], facts: FunctionFacts) -> dict[str, str]:
+    """The registrations of a function outside PyTorch's namespace, moved to the library of its namespace."""
+    if facts.namespace == ATEN:
+        return {}
+    moved = [piece for piece in pieces if piece.startswith(REGISTRATION)]
+    return {library_piece(piece, facts.namespace): pieces[piece] for piece in moved} | dict.fromkeys(moved, "")

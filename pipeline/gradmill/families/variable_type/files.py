@@ -1,0 +1,134 @@
+"""Family: VariableType, the autograd kernels of all functions. A unit is one function.
+
+Upstream first fills its template with holes for each dispatch key that derivatives are defined for. It also writes this
+intermediate template: `templates/VariableType.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from gradmill.cpp.kernel_names import DEFAULT_KEY
+from gradmill.families.family import (
+    ATEN,
+    DEFINITION,
+    REGISTRATION,
+    Layout,
+    Registered,
+    comment_of_script,
+    library_piece,
+)
+from gradmill.families.file import File
+from gradmill.families.sharded import Sharded
+from gradmill.model.units import Unit
+from gradmill.problems.problem import SpecError
+from gradmill.releases.model import Release
+
+HEADER = "VariableType.h"
+TEMPLATE = "VariableType.cpp"
+INTERMEDIATE = f"templates/{TEMPLATE}"
+
+_DEFINITIONS, _REGISTRATIONS = "type_derived_method_definitions", "wrapper_registrations"
+
+
+def definition_of(key: str) -> str:
+    """The name of the piece with the kernel for a dispatch key."""
+    return f"{DEFINITION} {key}"
+
+
+def registration_of(key: str) -> str:
+    """The name of the piece that registers this kernel."""
+    return f"{REGISTRATION} {key}"
+
+
+class VariableType(Sharded):
+    """Functions by C++ name."""
+
+    name, label = "variable_type", "VariableType kernels"
+    unit, subject = "kernel", "derivatives"
+    templates, needs = (HEADER, TEMPLATE), TEMPLATE
+    rendered = (DEFINITION, REGISTRATION)  # of each dispatch key
+    kernel, planner = "VariableType", "plan.kernel"
+    folders = ("templates",)
+    shards_by = "cpp_name"
+    registered = Registered(TEMPLATE, _REGISTRATIONS, by_key=True)
+    subsets = {"libtorch": ""}
+
+    def shard_count(self, release: Release) -> int:
+        return release.variable_type_shards
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The header, the intermediate template, the shards, and the file with all kernels, which no build compiles.
+
+        A template with described slots is filled once. Otherwise it has holes for the keys of derivatives. Raises
+        SpecError for a kernel that is for none of these keys, as torchgen.utils.FileManager does.
+        """
+        members = self.shards(units, layout, release)
+        origins = tuple(map(definition_of, layout.keys)) if layout.name == "split" else ()
+        declared = tuple(unit.name for unit in units) if layout.fills(HEADER) else ()
+        header = File(HEADER, HEADER, {}, {}, declared)
+        if layout.fills(TEMPLATE):
+            slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
+            return [header, *(_source(shard, names, slots, origins=origins) for shard, names in members.items())]
+        if layout.underived:
+            raise SpecError(
+                f"no derivatives are for {DEFAULT_KEY}: {TEMPLATE} has no place for functions without derivatives",
+                f"define a derivative for {DEFAULT_KEY}, or leave variable_type out",
+            )
+        first, slots = _first_pass(layout, release), _slots(layout)
+        intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, ())
+        sources = (_source(shard, names, slots, first, origins) for shard, names in members.items())
+        return [header, intermediate, *sources]
+
+    def owns(self, name: str) -> bool:
+        return name in (HEADER, INTERMEDIATE) or super().owns(name)
+
+
+def _first_pass(layout: Layout, release: Release) -> dict[str, str]:
+    """The values for the holes of the template: text with a hole for each key and library."""
+    libraries = [(library, key) for library in layout.libraries for key in layout.keys]
+    return {
+        "generated_comment": comment_of_script(release.generator, TEMPLATE),
+        _DEFINITIONS: "\n\n".join(_hole(_DEFINITIONS, key) for key in layout.keys),
+        _REGISTRATIONS: "\n\n".join(_library(*at, layout) for at in libraries),
+    }
+
+
+def _hole(name: str, key: str) -> str:
+    return f"${{{name}_{key}}}"
+
+
+def _library(library: str, key: str, layout: Layout) -> str:
+    called = layout.registered.get(key) or ("Autograd" if key == DEFAULT_KEY else key)
+    hole = _hole(_REGISTRATIONS, _within(library, key, layout))
+    return f"TORCH_LIBRARY_IMPL({library}, {called}, m) {{\n{hole}\n}}"
+
+
+def _within(library: str, key: str, layout: Layout) -> str:
+    """The suffix of a library's hole for a key. Holes of the first library have upstream's names."""
+    return key if library == layout.libraries[0] else f"{library}_{key}"
+
+
+def _slots(layout: Layout) -> dict[str, str]:
+    slots = {f"{_DEFINITIONS}_{key}": definition_of(key) for key in layout.keys}
+    for library in layout.libraries:
+        piece = partial(library_piece, namespace=ATEN if library == layout.libraries[0] else library)
+        names = {key: f"{_REGISTRATIONS}_{_within(library, key, layout)}" for key in layout.keys}
+        slots |= {names[key]: piece(registration_of(key)) for key in layout.keys}
+    return slots
+
+
+def _source(
+    shard: str,
+    names: tuple[str, ...],
+    slots: dict[str, str],
+    first: dict[str, str] | None = None,
+    origins: tuple[str, ...] = (),
+) -> File:
+    name, first = f"VariableType{shard}.cpp", first or {}
+    constants: dict[str, str | list[str]] = {} if first else {"shard_id": shard}
+    return File(name, TEMPLATE, constants, slots, names, shard=shard, first=first, origins=origins)
+
+
+VARIABLE_TYPE = VariableType()

@@ -1,0 +1,215 @@
+"""Plans the backward of a functional graph: the calls in reverse whose gradients reach an input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gradmill.cpp import identifiers
+from gradmill.cpp.bindings import return_names
+from gradmill.graphs.backward.compact import compacted
+from gradmill.graphs.backward.composites import part_of
+from gradmill.graphs.backward.histories import Histories, histories_of, records, style_of, with_overwritten
+from gradmill.graphs.backward.program import (
+    Argument,
+    Backward,
+    Block,
+    CallBlock,
+    ChooseBlock,
+    GradientTarget,
+    Remade,
+    ScatterBlock,
+)
+from gradmill.graphs.backward.recompute import recompute
+from gradmill.graphs.backward.saved import Saver
+from gradmill.graphs.functional.program import Apply, Choose, Functional, Scatter
+from gradmill.graphs.model import GraphError, Item, Many, Nothing, Ref, Value
+from gradmill.graphs.operator import Operator, viewed_argument
+from gradmill.graphs.traits import COMPOSITES
+from gradmill.model.autograd import Reverse, SavedAttribute
+from gradmill.model.schema import is_list
+
+
+class _Planner:
+    """Visits the steps in reverse order."""
+
+    def __init__(
+        self, program: Functional, operators: Mapping[str, Operator], histories: Histories, saver: Saver
+    ) -> None:
+        self.program, self.operators, self.histories, self.saver = program, operators, histories, saver
+        self.reached: set[str] = set()
+        self.blocks: list[Block] = []
+
+    def _reach(self, value: Value) -> None:
+        slot = self.histories.slot(value)
+        if isinstance(slot, (Ref, Item)) and self.histories.needs(slot):
+            self.reached.add(slot.name)
+
+    def run(self, outputs: list[Value]) -> None:
+        """Adds the blocks of all steps that gradients reach; incoming ones reach the outputs."""
+        for value in outputs:
+            self._reach(value)
+        for index in reversed(range(len(self.program.steps))):
+            step = self.program.steps[index]
+            if isinstance(step, Scatter) and step.grad and step.result in self.reached:
+                self._scatter(step)
+            elif isinstance(step, Choose) and step.result in self.reached:
+                self._flags(step.flags)
+                self.blocks.append(ChooseBlock(step, self._target(step.then), self._target(step.otherwise)))
+            elif isinstance(step, Apply) and records(step, self.operators[step.identity]):
+                self._call(index, step)
+
+    def _flags(self, flags: tuple[str, ...]) -> None:
+        for flag in flags:
+            self.saver.save(Ref(flag), frozenset())
+
+    def _scatter(self, step: Scatter) -> None:
+        base, value = self._target(step.base), self._target(step.value)
+        self._flags(step.flags)
+        layout = self.saver.mark("layout", step.base, self.histories.needs(Ref(step.result)))
+        for link in step.chain:
+            for operand in link.arguments.values():
+                self.saver.save(operand, self.histories.needs(Ref(step.result)))
+        self.blocks.append(ScatterBlock(step, base, value, layout))
+
+    def _target(self, value: Value) -> GradientTarget:
+        slot = self.histories.slot(value)
+        needs = self.histories.needs(slot)
+        if not needs:
+            return GradientTarget(slot, (), "")
+        self._reach(slot)
+        return GradientTarget(slot, tuple(sorted(needs)), self.saver.mark("like", slot, needs))
+
+    def _call(self, index: int, step: Apply) -> None:
+        operator = self.operators[step.identity]
+        results = self._results(step, operator)
+        needs = frozenset[int]().union(*(self.histories.needs(value) for value, _ in results))
+        if not needs or not any(self._is_reached(value) for value, _ in results):
+            return
+        for value, listed in results:
+            if listed:
+                self.saver.mark("length", value, needs)
+        style = style_of(operator)
+        names = with_overwritten(operator)
+        part = part_of(operator.reverse) if operator.reverse is not None and style == "own" else ""
+        if part and not self._has_gradient(step.arguments[names[0]]):
+            part = ""
+        arguments = tuple(a for name in names if (a := self._argument(name, step, operator)) is not None)
+        attributes: tuple[SavedAttribute, ...] = ()
+        record, overwritten, viewed = "", tuple[Value, ...](), dict[str, tuple[Value, ...]]()
+        if style in ("own", "library"):
+            assert operator.reverse is not None
+            _check_hidden(operator.reverse, step)
+            attributes = self._attributes(index, step, operator, operator.reverse)
+        elif style == "composite":
+            for name, users in COMPOSITES[operator.name].saved:
+                value = step.arguments[name]
+                users_need = (self.histories.needs(step.arguments.get(user)) for user in users)
+                self.saver.save(value, frozenset[int]().union(*users_need))
+        elif style == "recorded":
+            record = self.saver.mark("record", Ref(step.values[0]), needs)
+            overwritten, viewed = self.saver.overwritten(step), self.saver.viewed(step)
+        elif style == "view":
+            self.saver.arguments(step, viewed_argument(operator.function) or "", needs)
+        node = operator.reverse.node if operator.reverse is not None else ""
+        hidden = operator.hidden if style == "library" else ()
+        self.blocks.append(
+            CallBlock(
+                step, style, node, tuple(results), arguments, attributes, record, overwritten, viewed, hidden, part
+            )
+        )
+
+    def _has_gradient(self, value: Value) -> bool:
+        """Whether an earlier block, or an incoming gradient, may have given a tensor a gradient."""
+        slot = self.histories.slot(value)
+        return isinstance(slot, Ref) and slot.name in self.reached
+
+    def _is_reached(self, value: Value) -> bool:
+        slot = self.histories.slot(value)
+        return isinstance(slot, (Ref, Item)) and slot.name in self.reached
+
+    def _results(self, step: Apply, operator: Operator) -> list[tuple[Value, bool]]:
+        if not step.results:
+            return [(Ref(clone), False) for _, clone in step.clones]
+        return [(Ref(step.results[i].name), step.results[i].type.endswith("]")) for i in histories_of(operator, step)]
+
+    def _argument(self, name: str, step: Apply, operator: Operator) -> Argument | None:
+        value = step.arguments[name]
+        declared = next(a for a in operator.schema.arguments if a.name == name)
+        listed = is_list(declared.type)
+        if isinstance(value, Nothing):
+            return Argument(name, (GradientTarget(value, (), ""),))
+        if listed and not isinstance(value, Many):
+            needs = self.histories.needs(value)
+            like = self.saver.mark("likes", value, needs) if needs else ""
+            self._reach(value)
+            return Argument(
+                name, (GradientTarget(value, tuple(sorted(needs)), like),), True, True, tuple(sorted(needs))
+            )
+        targets = tuple(self._target(v) for v in (value.values if isinstance(value, Many) else (value,)))
+        for target in targets:
+            if isinstance(target.value, Item) and target.needs:
+                self.saver.mark("length", Ref(target.value.name), frozenset(target.needs))
+        needs = frozenset(place for target in targets for place in target.needs)
+        return Argument(name, targets, listed, needs=tuple(sorted(needs)))
+
+    def _attributes(self, index: int, step: Apply, operator: Operator, reverse: Reverse) -> tuple[SavedAttribute, ...]:
+        results = step.named(return_names(operator.called.func))
+        attributes = (*reverse.all_saved_inputs, *reverse.all_saved_outputs)
+        for attribute in attributes:
+            needs = self._users(attribute, step, reverse)
+            value = results.get(attribute.expr, step.arguments.get(attribute.expr))
+            if value is not None and "TypeAndSize" not in attribute.type:
+                self.saver.save(value, needs)
+            elif needs and not self.saver.in_like(attribute.expr, step.arguments, needs):
+                self.saver.attribute(attribute_name(step, attribute), attribute, index, needs)
+        return attributes
+
+    def _users(self, attribute: SavedAttribute, step: Apply, reverse: Reverse) -> frozenset[int]:
+        """The inputs whose gradients use an attribute."""
+        using = [names for formula, names in reverse.formulas if identifiers.uses(formula, attribute.name)]
+        return frozenset[int]().union(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
+
+
+def _check_hidden(reverse: Reverse, step: Apply) -> None:
+    """Raises a GraphError for a formula over a hidden output: graphs call the operator, which does not return it."""
+    if reverse.saved_hidden:
+        raise GraphError(
+            step.place,
+            f"the derivative of '{reverse.name}' uses '{reverse.saved_hidden[0]}', a hidden output of its kernel",
+            "call it outside of the graph, or without gradients",
+        )
+
+
+def attribute_name(step: Apply, attribute: SavedAttribute) -> str:
+    """The name that an attribute of a call is saved under."""
+    return f"{step.values[0]}_{attribute.name}"
+
+
+def plan_backward(
+    program: Functional,
+    operators: Mapping[str, Operator],
+    histories: Histories,
+    saver: Saver,
+    outputs: list[Value],
+    memory: float = 1.0,
+) -> Backward:
+    """The backward of a program; `outputs` are the values with incoming gradients. `saver` collects what it uses.
+    `memory`: the fraction of these values that may be held, if what is not can be computed again."""
+    planner = _Planner(program, operators, histories, saver)
+    planner.run(outputs)
+    if memory < 1:
+        recompute(program, operators, planner.blocks, saver, memory)
+    return Backward(
+        tuple(planner.blocks),
+        compacted(program, planner.blocks, saver.tensors.values()),
+        _in_order(program, saver),
+        tuple(saver.attributes.values()),
+        tuple(saver.marks.values()),
+        tuple(saver.numbers.values()),
+    )
+
+
+def _in_order(program: Functional, saver: Saver) -> tuple[Remade, ...]:
+    """The values that the backward recomputes, in the order of the forward."""
+    computed = (step.results[0].name for step in program.steps if isinstance(step, Apply) and step.results)
+    return tuple(saver.remade[name] for name in computed if name in saver.remade)

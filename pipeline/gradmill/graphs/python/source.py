@@ -1,0 +1,180 @@
+"""Splits a `.py` file of graphs into the text of each function, and the imports and constants that all share.
+
+The file is parsed, never run. Its top level has imports, constants and functions; a function with a leading underscore
+is not a graph. Other statements are ignored: they are for running the file.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from gradmill.problems.problem import SpecError, TextError, nearest
+from gradmill.specs.text import conflict_marker, decode_text
+
+MAY_ALIAS = "MAY_ALIAS"  # {"f": [("x", "y")]}: inputs of f that may share their storage
+
+_MAIN = "__name__"  # in the condition of what only runs with the file
+
+
+class SourceError(Struct, frozen=True, array_like=True):
+    """An error at the top level of a file."""
+
+    problem: str
+    hint: str
+    line: int
+    column: int
+
+
+class Context(Struct, frozen=True):
+    """The names that every function of a file can use."""
+
+    imports: dict[str, str]  # local name to full name: `F` to `torch.nn.functional`
+    constants: dict[str, str]  # name to expression; "" if the name is assigned otherwise
+    aliasing: dict[str, list[list[str]]]  # by function, groups of inputs
+    functions: list[str]  # the names of all functions, also of those that are no graphs; they cannot call one another
+
+
+NOTHING = Context({}, {}, {}, [])
+
+
+class Source(Struct, frozen=True):
+    """The parts of a file."""
+
+    functions: dict[str, str]  # name to text, in the order of the file
+    lines: dict[str, int]  # the first line of each
+    context: Context
+    errors: list[SourceError]
+
+
+def parsed(text: str) -> ast.Module:
+    """The syntax tree of a file. Raises a TextError if the file is not valid Python."""
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        if (conflict := conflict_marker(text)) is not None:
+            raise conflict from None
+        raise TextError(f"this is not valid Python: {error.msg}", "", error.lineno or 1, error.offset or 1) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise TextError(f"this Python cannot be parsed: {error}", "", 1, 1) from None
+
+
+def read_source(data: bytes) -> Source:
+    """The parts of a file, with its errors; no functions if it is not valid Python."""
+    try:
+        text = decode_text(data)
+        module = parsed(text)
+    except TextError as error:
+        decode_error = SourceError(error.problem, error.hint, error.line, error.column)
+        return Source({}, {}, NOTHING, [decode_error])
+    source = Source({}, {}, Context({}, {}, {}, []), [])
+    lines = text.split("\n")
+    for node in module.body:
+        try:
+            _read(node, source, lines)
+        except RecursionError:
+            source.errors.append(
+                SourceError("an expression is nested too deeply", "", node.lineno, node.col_offset + 1)
+            )
+    source.context.functions.sort()
+    for name in sorted(source.context.aliasing.keys() - source.functions.keys()):
+        hint = str(nearest(name, source.functions)) or "name a function of this file"
+        source.errors.append(SourceError(f"{MAY_ALIAS} names '{name}', which is not a function", hint, 1, 1))
+    if not source.functions and not source.errors:
+        hint = "write def f(x: Tensor) -> Tensor:"
+        if source.context.functions:
+            hint = "functions whose names begin with '_' are left out: rename one"
+        source.errors.append(SourceError("the file has no function that is a graph", hint, 1, 1))
+    return source
+
+
+def _read(node: ast.stmt, source: Source, lines: list[str]) -> None:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        source.context.imports.update(_imports(node))
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        _function(node, source, lines)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        _assigned(node, source)
+    elif isinstance(node, ast.ClassDef):
+        hint = "write functions; modules go through torch.export"
+        source.errors.append(SourceError("a class is not a graph", hint, node.lineno, node.col_offset + 1))
+    elif not (isinstance(node, ast.If) and _MAIN in ast.unparse(node.test)):
+        _unknown(node, source)
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+        elif alias.asname:
+            yield alias.asname, alias.name
+        else:
+            first = alias.name.partition(".")[0]
+            yield first, first
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, lines: list[str]) -> None:
+    source.context.functions.append(node.name)
+    if node.name.startswith("_"):
+        return
+    if node.name in source.functions:
+        hint = "give it another name"
+        what = f"the function '{node.name}' is already defined"
+        source.errors.append(SourceError(what, hint, node.lineno, node.col_offset + 1))
+        return
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    source.functions[node.name] = "\n".join(lines[first - 1 : node.end_lineno]) + "\n"
+    source.lines[node.name] = first
+
+
+def _assigned(node: ast.Assign | ast.AnnAssign, source: Source) -> None:
+    if node.value is None:
+        return
+    try:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            _bound(target, node.value, source)
+    except SpecError as error:
+        source.errors.append(SourceError(error.problem, error.hint, node.lineno, node.col_offset + 1))
+
+
+def _bound(target: ast.expr, value: ast.expr, source: Source) -> None:
+    """Notes what a name, or each of several, is assigned. Raises a SpecError for groups that cannot be read."""
+    if isinstance(target, ast.Name) and target.id == MAY_ALIAS:
+        source.context.aliasing.update(_aliasing(value))
+    elif isinstance(target, ast.Name):
+        source.context.constants.pop(target.id, None)  # what was computed from its former value is not known
+        source.context.constants[target.id] = ast.unparse(value)
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and _each_alone(target, value):
+        for one, other in zip(target.elts, value.elts, strict=True):
+            _bound(one, other, source)
+    else:
+        _unknown(target, source)
+
+
+def _each_alone(target: ast.Tuple, value: ast.Tuple) -> bool:
+    """Whether each item of a tuple is assigned to one target, and to none that another item is computed from."""
+    inner = [*ast.walk(target), *ast.walk(value)]
+    names = [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
+    computed = any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(value))
+    return len(target.elts) == len(value.elts) and not computed and not any(isinstance(e, ast.Starred) for e in inner)
+
+
+def _unknown(node: ast.stmt | ast.expr, source: Source) -> None:
+    """Notes the names that a statement, or a target, assigns in another way than `NAME = value`."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            source.context.constants.pop(inner.id, None)
+            source.context.constants[inner.id] = ""
+
+
+def _aliasing(node: ast.expr) -> dict[str, list[list[str]]]:
+    try:
+        value = ast.literal_eval(node)
+        by_function = {str(name): [[str(each) for each in group] for group in groups] for name, groups in value.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        by_function = None
+    if by_function is None or any(isinstance(group, str) for groups in value.values() for group in groups):
+        raise SpecError(f"{MAY_ALIAS} cannot be read", f'write {MAY_ALIAS} = {{"f": [("x", "y")]}}')
+    return by_function

@@ -1,0 +1,11 @@
+"""All rules by name: what `gradmill rule` prints, and what silences may name."""
+
+from __future__ import annotations
+
+from gradmill.problems.catalog.entries import ENTRIES
+from gradmill.problems.catalog.formulas import FORMULAS
+from gradmill.problems.catalog.sets import SETS, SILENCES
+from gradmill.problems.catalog.verification import VERIFICATION
+
+_ALL = (*FORMULAS, *ENTRIES, *SETS, *SILENCES, *VERIFICATION)
+RULES = {rule.name: rule for rule in sorted(_ALL, key=lambda rule: rule.name)}

@@ -1,0 +1,84 @@
+"""Invalidation: from changed inputs to the rows that may be dirty.
+
+A row's readers become dirty with it, and theirs: no memo is loaded for that. Tables end this. A dirty table is verified
+at once, lower tables first, and only the readers of items that changed become dirty. A table that turns out to depend
+on one that comes later becomes dirty again, until nothing changes any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+
+from gradmill.query.engine import Engine
+from gradmill.query.memo import Row, is_table
+
+
+def invalidate(engine: Engine, changed: Iterable[Row]) -> None:
+    """Marks rows dirty that may depend on changed rows, and verifies all dirty tables."""
+    tables = Tables(engine)
+    for row in filter(is_table, engine.dirty):
+        tables.add(row)
+    _mark(engine, (reader for row in changed for reader in engine.readers(row)), tables)
+    while tables:
+        _mark(engine, _readers_of_changes(engine, tables.next()), tables)
+
+
+class Tables:
+    """The dirty tables that are not verified yet, by height."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._waiting: list[tuple[int, Row]] = []
+        self._added: set[Row] = set()  # the same
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def add(self, row: Row) -> None:
+        """Adds a table, if it is not waiting."""
+        if row not in self._added:
+            self._added.add(row)
+            heappush(self._waiting, (_height(self._engine, row), row))
+
+    def next(self) -> Row:
+        """Takes the lowest table."""
+        row = heappop(self._waiting)[1]
+        self._added.discard(row)
+        return row
+
+
+def _mark(engine: Engine, readers: Iterable[Row], tables: Tables) -> None:
+    """Marks rows dirty, and their readers, up to tables, which are added to the queue."""
+    waiting = [reader for reader in readers if reader not in engine.dirty]
+    while waiting:
+        row = waiting.pop()
+        if row not in engine.dirty:
+            engine.dirty.add(row)
+            if is_table(row):
+                tables.add(row)
+            else:
+                waiting += engine.readers(row)
+
+
+def _height(engine: Engine, row: Row) -> int:
+    call = engine.by_row(row)
+    return 0 if call is None or call.memo is None else call.memo.height
+
+
+def _readers_of_changes(engine: Engine, row: Row) -> Iterable[Row]:
+    """Verifies a table; the readers of what changed in it."""
+    table = engine.by_row(row)
+    if table is None:  # its query no longer exists
+        return engine.all_readers(row)
+    try:
+        engine.verify(table)
+    except Exception as error:
+        if not engine.is_bug(error):
+            raise
+        return engine.all_readers(row)  # it stays dirty: who requests it gets the error
+    if row not in engine.changed:
+        return ()
+    before = engine.changed[row]
+    items = {} if before is None else engine.items_of(before).changed(engine.items(table))
+    return engine.readers(row, {None, *items})

@@ -1,0 +1,165 @@
+"""The data of a comparison: `gradmill.reports.diff.compare` builds it, and text, JSON and HTML render it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from gradmill.families.annotated_args.files import ANNOTATED_ARGS
+from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.lazy.files import LAZY
+
+
+class Kind(Enum):
+    """A kind of change in an operator's derivatives. The value is its name in JSON and in links."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    SCHEMA = "schema"
+    RENUMBERED = "renumbered"
+    GRADIENT_GAINED = "gradient-gained"
+    GRADIENT_LOST = "gradient-lost"
+    FORMULA = "formula"
+    FORWARD_GAINED = "forward-gained"
+    FORWARD_LOST = "forward-lost"
+    FORWARD_FORMULA = "forward-formula"
+    SAVED = "saved"
+    OUTPUTS = "outputs"
+    VARIANTS = "variants"
+
+
+# The label of each kind, in the order of reports.
+LABELS = {
+    Kind.ADDED: "added",
+    Kind.REMOVED: "removed",
+    Kind.SCHEMA: "schema changed",
+    Kind.RENUMBERED: "Node renumbered",
+    Kind.GRADIENT_GAINED: "gradient gained",
+    Kind.GRADIENT_LOST: "gradient lost",
+    Kind.FORMULA: "formula changed",
+    Kind.FORWARD_GAINED: "forward derivative gained",
+    Kind.FORWARD_LOST: "forward derivative lost",
+    Kind.FORWARD_FORMULA: "forward formula changed",
+    Kind.SAVED: "saved variables changed",
+    Kind.OUTPUTS: "differentiable outputs changed",
+    Kind.VARIANTS: "variants changed",
+}
+
+
+class Part(Enum):
+    """The part of an operator's derivatives that changed."""
+
+    SCHEMA = "schema"
+    NODE = "node"
+    GRADIENT = "gradient"  # by input
+    TANGENT = "tangent"  # by output: the forward derivative
+    SAVED = "saved"  # by attribute
+    OUTPUTS = "outputs"
+    VARIANTS = "variants"  # by function: those that use the same formulas
+
+
+class Change(Struct, frozen=True):
+    """One difference. `before` is empty if it was added, `after` if it was removed."""
+
+    kind: Kind
+    part: Part
+    names: tuple[str, ...]  # inputs, outputs, attributes or functions with the same change
+    before: str
+    after: str
+
+
+class Seen(Struct, frozen=True):
+    """An operator on one side."""
+
+    schema: str
+    node: str | None
+    line: int  # of its entry in derivatives.yaml
+
+
+class OpChange(Struct, frozen=True):
+    """All changes of one operator under one dispatch key."""
+
+    op: str  # with its overload name
+    dispatch_key: str
+    before: Seen | None
+    after: Seen | None
+    follows: str  # of a foreach function: the operator that its formulas are synthesized from
+    note: str  # what the operator is on the other side, if only one side defines derivatives for it
+    changes: tuple[Change, ...]
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kinds of its changes, without duplicates."""
+        changed = {change.kind for change in self.changes}
+        return [kind for kind in Kind if kind in changed]
+
+    @property
+    def label(self) -> str:
+        """The operator, followed by the dispatch key unless that is the default."""
+        return self.op if self.dispatch_key == "Default" else f"{self.op} [{self.dispatch_key}]"
+
+
+class SetSide(Struct, frozen=True):
+    """One of the two spec sets. `version` is the version that the set declares, "" if it has none."""
+
+    specs: str
+    version: str
+    release: str  # the minor release that it is read as
+
+
+class Side(SetSide, frozen=True):
+    """The same, with the size of its autograd."""
+
+    operators: int  # with derivatives; without foreach functions
+    nodes: int
+
+
+class Count(Struct, frozen=True):
+    """The number of operators with one kind of change: with their own formulas, and synthesized foreach functions."""
+
+    kind: Kind
+    operators: int
+    foreach: int
+
+
+class EntryChange(Struct, frozen=True):
+    """The texts of an entry that differ: of a Python name its signatures and the fields of named results, or its
+    required arguments; of a function of the lazy backend its lists, kernel and node."""
+
+    name: str  # `torch.add`; `Tensor.add` for a method; an operator with its overload name
+    before: tuple[str, ...]  # those that were removed
+    after: tuple[str, ...]  # those that were added
+    change: Literal["added", "removed", "changed"]  # of the name
+
+
+class Section(NamedTuple):
+    """The entries of a family that differ."""
+
+    family: str
+    title: str
+    texts: str  # what an entry has
+    changes: tuple[EntryChange, ...]
+
+
+class Report(Struct, frozen=True):
+    """The changes from `before` to `after`."""
+
+    before: Side
+    after: Side
+    counts: tuple[Count, ...]
+    ops: tuple[OpChange, ...]
+    bindings: tuple[EntryChange, ...] = ()  # of families that are requested and that both sides have
+    annotated_args: tuple[EntryChange, ...] = ()
+    lazy: tuple[EntryChange, ...] = ()
+
+    @property
+    def sections(self) -> list[Section]:
+        """The families with entries that differ."""
+        listed = (
+            Section(BINDINGS.name, "Python bindings", "signatures", self.bindings),
+            Section(ANNOTATED_ARGS.name, "annotated arguments", "required arguments", self.annotated_args),
+            Section(LAZY.name, "lazy backend", "lists, kernel, node", self.lazy),
+        )
+        return [section for section in listed if section.changes]

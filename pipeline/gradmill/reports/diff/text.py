@@ -1,0 +1,155 @@
+"""Renders a comparison as text for a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from gradmill.problems.plain import lines
+from gradmill.reports.diff.model import (
+    LABELS,
+    Change,
+    EntryChange,
+    Kind,
+    OpChange,
+    Part,
+    Report,
+    Section,
+    Seen,
+    SetSide,
+)
+
+_NAMES_WIDTH = 60  # of the names in a line of the summary
+
+# The title of a change in each part; {} is what changed.
+TITLES = {
+    Part.SCHEMA: "schema",
+    Part.NODE: "Node",
+    Part.GRADIENT: "gradient of {}",
+    Part.TANGENT: "tangent of {}",
+    Part.SAVED: "saves",
+    Part.OUTPUTS: "differentiable outputs",
+    Part.VARIANTS: "serves",
+}
+LISTED = (Part.SAVED, Part.VARIANTS)  # parts with one line per change
+
+
+def render(report: Report) -> str:
+    """The text: both sides, the totals, then every operator."""
+    return lines(_lines(report))
+
+
+def describe(side: SetSide) -> str:
+    """A spec set and its release, as text."""
+    version = side.version or side.release
+    return side.specs if side.specs.endswith(version) else f"{side.specs} (PyTorch {version})"
+
+
+def place(seen: Seen) -> str:
+    """The place of an operator's entry, as text."""
+    return f"derivatives.yaml:{seen.line}"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    before, after = report.before, report.after
+    yield f"autograd from {describe(before)} to {describe(after)}"
+    yield f"operators in derivatives.yaml: {before.operators} -> {after.operators}"
+    yield f"Nodes: {before.nodes} -> {after.nodes}"
+    yield ""
+    if not report.ops and not report.sections:
+        yield "no differences"
+        return
+    if report.ops:
+        yield from _summary(report)
+    renumbered = [op for op in report.ops if op.kinds == [Kind.RENUMBERED]]
+    shown = [op for op in report.ops if op not in renumbered]
+    for op in shown:
+        if not op.follows:
+            yield ""
+            yield from _op(op)
+    yield from _renumbered(renumbered)
+    yield from _foreach([op for op in shown if op.follows])
+    for section in report.sections:
+        yield from _entries(section)
+
+
+def _summary(report: Report) -> Iterator[str]:
+    yield f"{'':28}operators  foreach"
+    for count in report.counts:
+        if count.operators or count.foreach:
+            names = [op.label for op in report.ops if count.kind in op.kinds and not op.follows]
+            yield f"{LABELS[count.kind]:28}{count.operators:9}{count.foreach:9}  {_shortened(names)}".rstrip()
+    total = sum(bool(op.follows) for op in report.ops)
+    yield f"{'in all':28}{len(report.ops) - total:9}{total:9}"
+
+
+def _shortened(names: list[str]) -> str:
+    """As many names as fit into the line."""
+    text = ", ".join(names)
+    return text if len(text) <= _NAMES_WIDTH else text[:_NAMES_WIDTH].rpartition(", ")[0] + ", …"
+
+
+def _op(op: OpChange) -> Iterator[str]:
+    seen = op.after or op.before
+    assert seen is not None
+    yield f"{op.label}  {', '.join(LABELS[kind] for kind in op.kinds)}{f' ({op.note})' if op.note else ''}"
+    yield f"  {'  '.join(filter(None, (seen.node, place(seen))))}"
+    for part in Part:
+        changes = [change for change in op.changes if change.part is part]
+        if part is Part.NODE and Kind.RENUMBERED not in op.kinds:
+            continue
+        if changes and part in LISTED:
+            yield f"  {TITLES[part]}"
+            yield from _listed(changes)
+        else:
+            for change in changes:
+                yield f"  {TITLES[part].format(', '.join(change.names))}"
+                yield from _sides(change, "")
+
+
+def _listed(changes: list[Change]) -> Iterator[str]:
+    for change in changes:
+        for name in change.names:
+            yield from _sides(change, f"{name}: ")
+
+
+def _sides(change: Change, name: str) -> Iterator[str]:
+    if change.before:
+        yield f"    - {name}{change.before}"
+    if change.after:
+        yield f"    + {name}{change.after}"
+
+
+def _renumbered(ops: list[OpChange]) -> Iterator[str]:
+    if not ops:
+        return
+    yield ""
+    yield f"{LABELS[Kind.RENUMBERED]}, nothing else"
+    for op in ops:
+        assert op.before and op.after
+        yield f"  {op.label}  {op.before.node} -> {op.after.node}"
+
+
+def counted(changes: Sequence[EntryChange]) -> str:
+    """How many entries changed in which way: `2 added, 1 removed`."""
+    counts = Counter(each.change for each in changes)
+    return ", ".join(f"{counts[change]} {change}" for change in sorted(counts))
+
+
+def _entries(section: Section) -> Iterator[str]:
+    yield ""
+    yield f"{section.title}: {counted(section.changes)}"
+    for each in section.changes:
+        yield f"  {each.name}  {each.change}"
+        yield from (f"    - {text}" for text in each.before)
+        yield from (f"    + {text}" for text in each.after)
+
+
+def _foreach(ops: list[OpChange]) -> Iterator[str]:
+    """Foreach functions: lists the kinds of change only, because the formulas are those of other operators."""
+    if not ops:
+        return
+    yield ""
+    yield "foreach functions: their formulas follow those of other operators"
+    for op in ops:
+        yield f"  {op.label}  as {op.follows}: {', '.join(LABELS[kind] for kind in op.kinds)}"

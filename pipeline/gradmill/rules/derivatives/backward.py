@@ -1,0 +1,87 @@
+"""Backward formulas: from a definition's rows to `Derivative`s, and the rules of `grad`, `grads` and `grad_<name>`.
+
+torchgen: `load_derivatives.create_derivative`, `load_derivatives.used_gradient_indices`,
+`load_derivatives.check_grad_usage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from gradmill.cpp import identifiers
+from gradmill.cpp.bindings import Binding, return_names, return_types
+from gradmill.cpp.types import OWNED_LISTS
+from gradmill.model.autograd import Derivative, Formula, SavedAttribute
+from gradmill.model.native import NativeFunction
+from gradmill.model.regex import regex
+from gradmill.problems.problem import SpecError
+from gradmill.releases.model import Release
+from gradmill.rules.derivatives.hidden import hidden_outputs
+from gradmill.rules.derivatives.saved import Candidate, check_calls, save
+
+_GRAD_INDEX = regex(r"(?:^|\W)grads\[(\d+)\]")
+
+
+def create_derivative(
+    row: Formula,
+    function: NativeFunction,
+    arguments: Sequence[Binding],
+    available_named_gradients: Sequence[str],
+    release: Release,
+) -> Derivative:
+    """The gradient that one row computes, and what it saves. Raises a SpecError for unsupported calls and indices."""
+    check_calls(row.formula, release)
+    inputs = [Candidate(a.bound, a.cpp.value) for a in arguments]
+    names = ["result" if name == "self" else name for name in return_names(function.func)]
+    outputs = [Candidate(name, type_) for name, type_ in zip(names, return_types(function.func, release))]
+    formula, saved_inputs = save(row.formula, inputs, row.names, release)
+    formula, saved_outputs = save(formula, outputs, row.names, release)
+    formula, saved_hidden = _save_hidden(formula, row, function, release)
+    for index in gradient_indices(formula):
+        if index >= len(function.func.returns):
+            raise SpecError(
+                f"grads[{index}] is out of bounds: the op returns {len(function.func.returns)} value(s)",
+                needle=f"grads[{index}]",
+            )
+    named = tuple(sorted({name for name in available_named_gradients if identifiers.uses(formula, name)}))
+    return Derivative(formula, row.formula, row.names, saved_inputs + saved_hidden, saved_outputs, named)
+
+
+def _save_hidden(
+    formula: str, row: Formula, function: NativeFunction, release: Release
+) -> tuple[str, tuple[SavedAttribute, ...]]:
+    """Saves hidden outputs. A Node treats them as inputs: it did not compute their history."""
+    hidden = hidden_outputs(function, release)
+    if not hidden:
+        return formula, ()
+    candidates = [Candidate(each.name, each.saved_type(release)) for each in hidden]
+    formula, saved = save(formula, candidates, row.names, release)
+    views = {each.name: f"{each.type}({each.name})" for each in candidates if each.type in OWNED_LISTS}
+    return formula, tuple(replace(s, expr=views.get(s.expr, s.expr)) for s in saved)
+
+
+def gradient_indices(formula: str) -> list[int]:
+    """The index of every `grads[i]`, in order."""
+    return [identifiers.small_int(i) for i in _GRAD_INDEX.findall(formula)] if "grads[" in formula else []
+
+
+def check_gradient_usage(derivatives: Sequence[Derivative]) -> None:
+    """Refuses mixtures of `grad`, `grads` and named gradients, and `grads[0]` alone: wrong in double backward."""
+    uses_grad = any(identifiers.uses(d.formula, "grad") for d in derivatives)
+    uses_named = any(d.named_gradients for d in derivatives)
+    grads = sum(len(identifiers.occurrences(d.formula, "grads")) for d in derivatives)
+    indices = [i for d in derivatives for i in gradient_indices(d.formula)]
+    if grads < len(indices):
+        raise SpecError("grads[…] is used twice with a single character between", "put spaces around the operator")
+    if uses_grad and grads:
+        raise SpecError("the formulas mix 'grad' and 'grads'", "replace 'grad' by 'grads[0]'", needle="grad")
+    if grads == len(indices) and set(indices) == {0}:
+        raise SpecError(
+            "the formulas use only 'grads[0]'",
+            "if the first output is the only differentiable one, write 'grad'",
+            needle="grads[0]",
+        )
+    if uses_named and (uses_grad or grads):
+        raise SpecError("the formulas mix named gradients with 'grad' or 'grads'", "keep to one of them", needle="grad")

@@ -1,0 +1,115 @@
+"""The rows of a definition under one dispatch key: the kind of each, the rules of one row and those between rows.
+
+torchgen: `load_derivatives.create_differentiability_info`, `load_derivatives.is_forward_derivative_definition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct
+
+from gradmill.cpp.bindings import Binding
+from gradmill.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
+from gradmill.model.native import NativeFunction
+from gradmill.problems.problem import Errors, SpecError, nearest
+from gradmill.releases.model import Release
+from gradmill.rules.derivatives.backward import check_gradient_usage, create_derivative
+from gradmill.rules.derivatives.forward import NON_DIFFERENTIABLE, complete, output_types
+
+
+class Rows(Struct, frozen=True):
+    """The rows of a definition by kind: backward formulas, forward formulas, inputs without a derivative."""
+
+    backward: list[Derivative]
+    forward: list[tuple[Formula, tuple[str, ...]]]  # with the schema types of the outputs
+    non_differentiable: list[str]
+
+
+def read_rows(
+    rows: Sequence[Formula],
+    function: NativeFunction,
+    arguments: Sequence[Binding],
+    available: Sequence[str],
+    release: Release,
+) -> Rows:
+    """The rows by kind. Raises one SpecError for all errors."""
+    names = [a.name for a in arguments]
+    ambiguous = set(names).intersection(r.name for r in function.func.returns if r.name)
+    read = Rows([], [], [])
+    errors = Errors()
+    for row in rows:
+        with errors, _in_row(row):
+            _check_row(row, ambiguous)
+            if row.names[0] not in names:
+                read.forward.append((row, output_types(row, function, names)))
+            elif row.formula.lower().strip() == NON_DIFFERENTIABLE:
+                read.non_differentiable.extend(row.names)
+            else:
+                _check_inputs(row, names)
+                read.backward.append(create_derivative(row, function, arguments, available, release))
+    errors.check()
+    return read
+
+
+def complete_rows(
+    read: Rows,
+    name: str,
+    function: NativeFunction,
+    arguments: Sequence[Binding],
+    inputs: Sequence[DifferentiableInput],
+) -> tuple[ForwardDerivative, ...]:
+    """The forward derivatives, which depend on which inputs are differentiable. Raises one SpecError for all rows."""
+    completed, errors = [], Errors()
+    count = len(read.forward)
+    for row, types in read.forward:
+        with errors, _in_row(row):
+            completed.append(complete(row, types, count, name, function, arguments, read.backward, inputs))
+    errors.check()
+    return tuple(completed)
+
+
+@contextmanager
+def _in_row(row: Formula) -> Iterator[None]:
+    """Sets the row as the field of an error and of those behind it, unless they have one."""
+    try:
+        yield
+    except SpecError as error:
+        for each in (error, *error.others):
+            each.field = each.field or (row.key,)
+        raise
+
+
+def check_overlap(both: set[str], rows: Sequence[Formula]) -> None:
+    """Refuses inputs that have a formula and are declared non-differentiable."""
+    if not both:
+        return
+    name = min(both)
+    row = next(row for row in rows if name in row.names and NON_DIFFERENTIABLE in row.formula.lower())
+    raise SpecError(f"'{name}' is both {NON_DIFFERENTIABLE} and has a formula", "remove one of them", field=(row.key,))
+
+
+def check_usage(derivatives: Sequence[Derivative], rows: Sequence[Formula]) -> None:
+    """Checks the rules between the formulas. An error belongs to the first formula that contains its needle."""
+    try:
+        check_gradient_usage(derivatives)
+    except SpecError as error:
+        users = (d for d in derivatives if error.needle and error.needle in d.original_formula)
+        culprit = next(users, derivatives[0])
+        with _in_row(next(row for row in rows if row.names == culprit.var_names)):
+            raise
+
+
+def _check_row(row: Formula, ambiguous: Collection[str]) -> None:
+    for name in row.names:
+        if name in ambiguous:
+            raise SpecError(
+                f"'{name}' is both an input and an output of the op", "rename one in the schema", needle=name
+            )
+
+
+def _check_inputs(row: Formula, argument_names: Sequence[str]) -> None:
+    for name in row.names:
+        if name not in argument_names:
+            raise SpecError(f"'{name}' is not an input of the op", nearest(name, argument_names), needle=name)

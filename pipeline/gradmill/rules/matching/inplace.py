@@ -1,0 +1,79 @@
+"""Forward derivatives of in-place ops, rewritten from those of their functional variant.
+
+In place, the result is self, so a formula uses `self_p` for `result`. The old value of self must be cloned before it
+is overwritten. The tangent is updated in place.
+
+torchgen: `autograd.match_differentiability_info`.
+"""
+
+from __future__ import annotations
+
+from gradmill.cpp import identifiers
+from gradmill.model.autograd import ForwardDerivative, Info
+from gradmill.model.regex import regex
+from gradmill.problems.problem import SpecError
+
+_METHOD_ON_TANGENT = regex(r"self_t.([\w]*)\((.*)\)")
+
+
+def check_strides(info: Info, inplace: str) -> None:
+    """Refuses a formula for self that uses strides: the in-place op that it would serve overwrites self."""
+    for derivative in info.derivatives:
+        if "self" in derivative.var_names and any("strides_or_error" in s.expr for s in derivative.saved_inputs):
+            raise SpecError(
+                f"the formula for self uses strides, and serves the in-place op '{inplace}', which overwrites self",
+                "define the in-place op's derivative itself",
+                field=(", ".join(derivative.var_names),),
+                needle="strides",
+            )
+
+
+def rewrite_inplace(derivative: ForwardDerivative, operator: str, *, exact: bool) -> ForwardDerivative:
+    """`derivative` rewritten for the in-place variant of `operator`. `exact`: it was written for that variant."""
+    formula = derivative.formula
+    if identifiers.uses(formula, "self_p"):
+        if exact:
+            raise SpecError(
+                "the forward formula of an in-place op uses self_p, which is overwritten by then",
+                "use 'result', or 'original_self_p' for a copy of the old value",
+                needle="self_p",
+            )
+        formula = identifiers.replace(formula, "self_p", "original_self_p")
+        formula = identifiers.replace(formula, "self_t", "original_self_t")
+    formula = identifiers.replace(formula, "result", "self_p")
+    primals = derivative.required_inputs_primal
+    if identifiers.uses(formula, "self_p"):
+        primals = (*(primals or ()), "self")
+    if not exact:
+        formula = _update_tangent(formula, operator)
+    original = identifiers.words(formula)
+    return ForwardDerivative(
+        formula,
+        ("self",),
+        derivative.var_types,
+        derivative.required_inputs_fw_grad,
+        primals,
+        "original_self_p" in original or "original_self_t" in original,
+        not exact,
+    )
+
+
+def _update_tangent(formula: str, operator: str) -> str:
+    """Writes into an existing tangent: with the in-place op itself if the formula is one call of it on self_t."""
+    match = _METHOD_ON_TANGENT.fullmatch(formula)
+    if match is not None and match.group(1) == operator and _one_call(match.group(2)):
+        return f"self_t_raw.defined() ? self_t_raw.{operator}_({match.group(2)}) : {formula}"
+    return f"self_t_raw.defined() ? self_t_raw.copy_({formula}) : {formula}"
+
+
+def _one_call(arguments: str) -> bool:
+    """Whether the text between the first and the last parenthesis never closes the first one."""
+    depth = 1
+    for character in arguments:
+        if character == ")":
+            depth -= 1
+            if depth == 0:
+                return False
+        elif character == "(":
+            depth += 1
+    return True

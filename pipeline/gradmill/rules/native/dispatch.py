@@ -1,0 +1,173 @@
+"""The `dispatch:` table of a native function: which kernel serves which dispatch key.
+
+torchgen: `model.NativeFunction.from_yaml`.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gradmill.cpp.bindings import cpp_name
+from gradmill.model.keys import LINE
+from gradmill.model.native import Kernel, NativeFunction
+from gradmill.model.regex import regex
+from gradmill.model.schema import Schema, is_tensor_like
+from gradmill.problems.problem import Errors, SpecError, nearest
+from gradmill.releases.elsewhere import dated
+from gradmill.releases.model import Release
+
+IMPLICIT = "CompositeImplicitAutograd"
+IMPLICIT_NESTED = "CompositeImplicitAutogradNestedTensor"
+EXPLICIT = "CompositeExplicitAutograd"
+EXPLICIT_NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
+_OUTSIDE = "(a device outside of PyTorch has the key PrivateUse1)"
+_USUAL = ("CPU", "CUDA", "Meta")  # the most common of the keys that take kernels
+COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
+
+_QUALIFIED = regex(r"(?:::)?(?:[A-Za-z_]\w*+::)*+[A-Za-z_]\w*+")
+
+
+class Row(Struct, frozen=True, gc=False):
+    """A dispatch key of a table, and its kernel."""
+
+    key: str
+    kernel: Kernel
+    text: str  # of the kernel, with its namespace
+
+
+def parse_dispatch(raw: object, release: Release) -> list[Row] | None:
+    """The rows of a dispatch table, each with one key; None if an op has none. Raises one SpecError for all rows."""
+    if raw is None:
+        return None
+    if not isinstance(raw, dict):
+        raise SpecError(f"dispatch is not a mapping: {raw!r}", "write KEY: kernel rows", field=("dispatch",))
+    rows, errors = [], Errors()
+    for keys, value in ((keys, value) for keys, value in raw.items() if keys != LINE):
+        if not isinstance(keys, str) or not isinstance(value, str):
+            field = ("dispatch", keys) if isinstance(keys, str) else ("dispatch",)
+            errors.add(SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=field))
+            continue
+        for key in (k.strip() for k in keys.split(",")):
+            if key not in release.kernel_keys:
+                errors.add(_no_kernel_key(key, value, keys, release))
+        with errors:
+            kernel = _kernel(value, keys)
+            rows += [Row(key.strip(), kernel, value) for key in keys.split(",")]
+    errors.check()
+    return rows
+
+
+def kernels_of(
+    rows: list[Row] | None, schema: Schema, structured: bool, delegated: bool, manual: bool, release: Release
+) -> dict[str, Kernel]:
+    """The kernels by dispatch key. An op without a table is composite-implicit under its own name."""
+    if rows is None:
+        if structured or delegated:
+            return {}
+        _check_factory(schema)
+        return {IMPLICIT: Kernel(cpp_name(schema))}
+    if manual:
+        raise SpecError(
+            "dispatch has no effect with manual_kernel_registration", "drop one of them", field=("dispatch",)
+        )
+    dispatch = {
+        row.key: replace(row.kernel, structured=True)
+        if structured and row.key in release.structured_keys
+        else row.kernel
+        for row in rows
+    }
+    redundant = any(row.key == IMPLICIT and row.text == cpp_name(schema) for row in rows)
+    _check_singleton(dispatch, len(rows), redundant, delegated, schema)
+    _check_composites(dispatch)
+    return dispatch
+
+
+def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecError:
+    if key not in release.dispatch_keys:
+        hint = nearest(key, release.kernel_keys)
+        if release.described:
+            hint = f"{hint} {_OUTSIDE}".lstrip()
+        error = SpecError(f"unknown dispatch key '{key}'", hint, field=("dispatch", field), needle=key)
+        return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
+    problem = f"dispatch key '{key}' of kernel '{kernel}' cannot have a kernel here"
+    hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"
+    if key.startswith("Autograd"):
+        hint = f"autograd's kernels are made from derivatives.yaml; {hint}"
+    if release.described:
+        hint = f'{hint}; or add it in [[facts]] of the description: add.kernel_keys = ["{key}"]'
+    error = SpecError(problem, hint, field=("dispatch", field), needle=key)
+    return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
+
+
+def _kernel(value: str, field: str) -> Kernel:
+    *namespaces, name = value.split("::")
+    if not namespaces:
+        return Kernel(name)
+    if len(namespaces) > 3:
+        raise SpecError(
+            f"kernel '{value}' has more than three levels of namespace", field=("dispatch", field), needle=value
+        )
+    return Kernel(name, f"{'::'.join(namespaces) or 'at'}::native")
+
+
+def _check_singleton(dispatch: dict[str, Kernel], count: int, redundant: bool, delegated: bool, schema: Schema) -> None:
+    if count != 1:
+        return
+    if redundant:
+        raise SpecError("the dispatch table repeats the default", "delete it", field=("dispatch",))
+    if not delegated and set(dispatch) == {IMPLICIT} and not dispatch[IMPLICIT].supports_symint:
+        raise SpecError(
+            f"the only kernel is {IMPLICIT}: '{dispatch[IMPLICIT].name}'",
+            f"rename the kernel to '{cpp_name(schema)}' and delete the dispatch table",
+            field=("dispatch",),
+        )
+
+
+def _check_composites(dispatch: dict[str, Kernel]) -> None:
+    composites = COMPOSITES.intersection(dispatch)
+    if len(composites) <= 1:
+        return
+    if len(composites) == 2 and EXPLICIT_NON_FUNCTIONAL not in composites and IMPLICIT_NESTED in composites:
+        return
+    raise SpecError(
+        f"more than one composite kernel: {', '.join(sorted(composites))}",
+        "each strictly covers the others: keep one",
+        field=("dispatch",),
+    )
+
+
+def _check_factory(schema: Schema) -> None:
+    name = schema.name.unqualified
+    factory = schema.options_index is not None and not any(is_tensor_like(a.type) for a in schema.inputs)
+    if name.startswith("new_") or name.endswith("_like") or factory:
+        raise SpecError(
+            f"factory function '{name}' has no dispatch table",
+            f"add dispatch: {{{EXPLICIT}: {name}}}: a factory must not be decomposed under __torch_dispatch__",
+            field=("func",),
+        )
+
+
+def odd_kernels(rows: object, function: NativeFunction) -> list[SpecError]:
+    """Errors in a function, and the `rows` of its dispatch table, that upstream accepts: kernels and classes with names
+    that C++ cannot have, a structured function without kernels."""
+    kernels = {keys: name for keys, name in rows.items() if keys != LINE} if isinstance(rows, dict) else {}
+    errors = [_no_name("kernel", name, "dispatch", keys) for keys, name in kernels.items() if not _is_qualified(name)]
+    inherited = function.structured_inherits
+    if inherited and not _is_qualified(inherited.partition("<")[0]):
+        errors.append(_no_name("class", inherited, "structured_inherits"))
+    if function.structured and not function.dispatch:
+        problem = f"'{function.func.name}' is structured, but no dispatch key has a kernel for it"
+        hint = f"add dispatch, with a row for each backend, as CPU: {function.func.name.unqualified}_out"
+        errors.append(SpecError(problem, hint, field=("structured",), rule="no-kernel"))
+    return errors
+
+
+def _is_qualified(name: str) -> bool:
+    """Whether C++ can have a name, perhaps with namespaces."""
+    return _QUALIFIED.fullmatch(name) is not None
+
+
+def _no_name(what: str, name: str, *field: str) -> SpecError:
+    hint = "write letters, digits and underscores"
+    return SpecError(f"the {what} '{name}' is not a C++ name", hint, field=field, needle=name, rule="cpp-name")

@@ -1,0 +1,77 @@
+"""The head of a function, without its arguments: for groups, matching and lookups.
+
+torchgen: `model.FunctionSchema.signature`, `model.FunctionSchema.view_signature`.
+"""
+
+from __future__ import annotations
+
+from gradmill.cpp.bindings import cpp_name
+from gradmill.grammar.signature import signatures
+from gradmill.model.native import FunctionHead, FunctionNames, NativeFunction, ViewKind
+from gradmill.model.schema import is_tensor_like, schema_kind
+from gradmill.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
+
+
+def is_view(function: NativeFunction) -> bool:
+    """True for ops with outputs that alias inputs, and for ops that change the metadata of self in place."""
+    schema = function.func
+    if any(r.annotation is not None and not r.is_write for r in schema.returns):
+        return True
+    if "inplace_view" in function.tags and str(schema.name) not in ("resize_", "resize_as_"):
+        return True
+    return any(a.annotation is not None and a.annotation.endswith("-> *") for a in schema.arguments)
+
+
+def names_of(parsed: NativeFunction) -> FunctionNames:
+    """The names of a function: its schema, its operator, its C++ function, its base name, its namespace."""
+    schema = parsed.func
+    return FunctionNames(str(schema), str(schema.name), cpp_name(schema), schema.name.base, parsed.namespace)
+
+
+def within(namespace: str, text: str) -> str:
+    """A name or a schema, qualified unless its namespace is PyTorch's."""
+    return text if namespace == "aten" else f"{namespace}::{text}"
+
+
+def qualified(head: FunctionHead) -> str:
+    """The operator, qualified unless its namespace is PyTorch's."""
+    return within(head.namespace, head.name)
+
+
+def head_of(parsed: NativeFunction, *, layered: bool) -> FunctionHead:
+    """The head of a function: the part that groups, matching and lookups depend on. `layered`: whether its entry is of
+    a layer. Variants in layers never cross namespaces; in a file of PyTorch's own they do, as FunctionSchema has none.
+    """
+    schema = parsed.func
+    name = schema.name
+    namespace = parsed.namespace if layered else "aten"
+    signature, plain = (within(namespace, text) for text in signatures(schema))
+    view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
+    return FunctionHead(
+        str(schema),
+        str(name),
+        cpp_name(schema),
+        name.base,
+        parsed.namespace,
+        name.unqualified,
+        schema_kind(schema),
+        view_kind,
+        signature,
+        None if plain == signature else plain,
+        parsed.structured_delegate,
+        parsed.structured,
+        "generated" in parsed.tags,
+        "core" in parsed.tags,
+        "inplace_view" in parsed.tags,
+        "view_copy" in parsed.tags,
+        parsed.manual_cpp_binding,
+        IMPLICIT in parsed.dispatch,
+        IMPLICIT_NESTED in parsed.dispatch,
+        any("out" in name for name in parsed.autogen),
+        any(is_tensor_like(r.type) for r in schema.returns),
+        "function" in parsed.variants,
+        schema.options_index is not None,
+        "method" in parsed.variants,
+        parsed.python_module,
+        parsed.is_abstract,
+    )

@@ -1,0 +1,55 @@
+"""`ufunc_inner_loop:`, the scalar and vector loops that elementwise kernels are generated from.
+
+torchgen: `model.UfuncInnerLoop.parse`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from gradmill.model.keys import LINE
+from gradmill.model.native import UfuncLoop
+from gradmill.problems.problem import SpecError, nearest
+from gradmill.releases.elsewhere import dated
+from gradmill.releases.model import Release
+
+_FIELD = "ufunc_inner_loop"
+
+
+def parse_ufunc(raw: object, release: Release) -> dict[str, UfuncLoop]:
+    """The loops by ufunc key. A bare `name (dtypes)` is the generic loop. Raises a SpecError."""
+    if isinstance(raw, str):
+        return {"Generic": _loop(raw, (_FIELD,), release)}
+    if not isinstance(raw, dict):
+        raise SpecError(f"{_FIELD} is neither text nor a mapping: {raw!r}", field=(_FIELD,))
+    loops = {}
+    for key, value in ((key, value) for key, value in raw.items() if key != LINE):
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise SpecError(f"illegal {_FIELD} row {key!r}: {value!r}", field=(_FIELD,))
+        if key not in release.ufunc_loops:
+            raise SpecError(
+                f"unknown ufunc key '{key}'", nearest(key, release.ufunc_loops), field=(_FIELD, key), at_key=True
+            )
+        loops[key] = _loop(value, (_FIELD, key), release)
+    return loops
+
+
+def _has_dtype(dtype: str, release: Release) -> bool:
+    return dtype in release.dtypes
+
+
+def _loop(text: str, field: tuple[str, ...], release: Release) -> UfuncLoop:
+    name, _, dtypes = text.partition(" ")
+    if not dtypes.startswith("(") or not dtypes.endswith(")"):
+        raise SpecError(f"malformed loop '{text}'", "write name (Dtype, Dtype)", field=field)
+    expanded: dict[str, None] = {}
+    for dtype in dtypes[1:-1].split(", "):
+        if dtype in release.dtype_classes:
+            expanded.update(dict.fromkeys(release.dtype_classes[dtype]))
+        elif dtype in release.dtypes:
+            expanded[dtype] = None
+        else:
+            known = release.dtypes | release.dtype_classes.keys()
+            error = SpecError(f"unknown dtype '{dtype}'", nearest(dtype, known), field=field, needle=dtype)
+            raise dated(error, partial(_has_dtype, dtype))
+    return UfuncLoop(name, tuple(expanded))

@@ -1,0 +1,211 @@
+"""`specset.toml`: the description of a spec set as layers over a base. docs/vendors.md explains every key."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from gradmill.model.layers import HookFile, Rewrite, SpecSource, Versions, Words
+
+
+class Bounded(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What may apply to some releases only."""
+
+    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
+
+
+class SpecFile(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
+    """A file of entries, or a diff of the base's file of this role."""
+
+    file: Annotated[str, Meta(description="path of the file, relative to the description")] = ""
+    diff: Annotated[str, Meta(description="path of a unified diff of the base's file, in place of `file`")] = ""
+    lists: Annotated[Words, Meta(description="keys of the file's mapping with lists of entries")] = ()
+    drop: Annotated[Words, Meta(description="keys of entries to ignore")] = ()
+    keep: Annotated[Words, Meta(description="keys of entries to read; all others are ignored")] = ()
+    versions: Annotated[Versions | None, Meta(description="how entries name the releases that they are valid for")] = (
+        None
+    )
+
+
+SpecFiles = str | SpecFile | tuple[str | SpecFile, ...]
+
+
+class Layer(Bounded, frozen=True, forbid_unknown_fields=True):
+    """Spec files on top of the base and earlier layers."""
+
+    name: Annotated[str, Meta(description="name of the layer, part of the identity of its entries")]
+    namespace: Annotated[str, Meta(description="namespace of functions that name none; without it, aten")] = ""
+    native: Annotated[SpecFiles, Meta(description="files of functions")] = ()
+    tags: Annotated[SpecFiles, Meta(description="files of tags")] = ()
+    derivatives: Annotated[SpecFiles, Meta(description="files of derivatives")] = ()
+    helpers: Annotated[Words, Meta(description="C++ headers that declare every function which the formulas call")] = ()
+
+
+class Drop(Bounded, frozen=True, forbid_unknown_fields=True):
+    """Entries of the base to leave out, while their functions stay."""
+
+    derivatives: Annotated[Words, Meta(description="functions of the base whose definitions are left out")] = ()
+    tags: Annotated[Words, Meta(description="tags of the base")] = ()
+
+
+class Base(Struct, frozen=True, forbid_unknown_fields=True):
+    """The spec set under the layers."""
+
+    specs: Annotated[
+        str, Meta(description="core, torch, or the path of a folder, wheel or description; none without it")
+    ] = ""
+    releases: Annotated[dict[str, str], Meta(description="the same for single releases, in place of `specs`")] = {}
+    derivatives: Annotated[
+        Literal["add", "alone"], Meta(description="whether the layers' derivatives add to the base's or replace them")
+    ] = "add"
+    rewrite: Annotated[tuple[Rewrite, ...], Meta(description="changes of the base's schemas")] = ()
+    exclude: Annotated[Words, Meta(description="functions of the base to leave out")] = ()
+    drop: Annotated[tuple[Drop, ...], Meta(description="entries of the base to leave out")] = ()
+
+
+class Backend(Bounded, frozen=True, forbid_unknown_fields=True):
+    """What the stubs of the backend are generated from."""
+
+    file: Annotated[str, Meta(description="the YAML file that lists its operators")]
+    kernels: Annotated[str, Meta(description="a C++ file that must define its kernels")] = ""
+
+
+class Marks(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
+    """A file that lists operators of any layer. Selections have words for its lists and for keys of its items."""
+
+    file: Annotated[str, Meta(description="path of the YAML file, relative to the description")]
+    lists: Annotated[Words, Meta(description="keys of the file's mapping with lists of operators")] = ()
+    operator: Annotated[str, Meta(description="the key of an item's mapping with its operator")] = "func"
+    versions: Annotated[Versions | None, Meta(description="how items name the releases that they are valid for")] = None
+
+
+class Ignore(Bounded, frozen=True, forbid_unknown_fields=True):
+    """A warning that is not reported for this set."""
+
+    rule: Annotated[str, Meta(description="the name of the warning's rule, as reports print it in brackets")]
+    reason: Annotated[str, Meta(description="why the warning does not apply")]
+    entries: Annotated[Words, Meta(description="operators whose entries it is silenced for; without it, all")] = ()
+
+
+TAKE = ("all", "defined", "named", "own")
+
+
+class Functions(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which functions get kernels, and in which order."""
+
+    take: Annotated[
+        Words,
+        Meta(
+            description="all; `defined`: functions with a definition for their name or base name; `named`: those whose"
+            " name a definition has; `own`: functions that are not in the base's native_functions.yaml; `tag:core`,"
+            " `layer:npu`, `key:exposed`; a list selects the union"
+        ),
+    ] = "all"
+    exclude: Annotated[Words, Meta(description="functions that get no kernels")] = ()
+    order: Annotated[
+        Literal["name", "file", "derivatives"],
+        Meta(description="by C++ name, as they are written, or as their definitions are"),
+    ] = "name"
+
+
+class Facts(Bounded, frozen=True, forbid_unknown_fields=True):
+    """Changes to the facts of the release."""
+
+    add: Annotated[dict[str, tuple[str, ...] | dict[str, str]], Meta(description="members of lists and tables")] = {}
+    remove: Annotated[dict[str, tuple[str, ...]], Meta(description="members to remove")] = {}
+
+
+class Slot(Bounded, frozen=True, forbid_unknown_fields=True):
+    """The content of a hole in a template."""
+
+    piece: Annotated[Words, Meta(description="the piece of each unit, or several; the family defines which exist")] = ()
+    of: Annotated[Words, Meta(description="which functions: words that must all match, `rest`, or names")] = "all"
+    text: Annotated[str | None, Meta(description="fixed text, in place of a piece")] = None
+    before: Annotated[str, Meta(description="in a raw file, text before each unit's piece")] = ""
+    after: Annotated[str, Meta(description="in a raw file, text after each unit's piece")] = ""
+    between: Annotated[str, Meta(description="in a raw file, text between two pieces")] = "\n"
+
+
+class Replace(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """A replacement of plain text in the pieces that a family prints for a unit."""
+
+    from_: Annotated[str, Meta(description="the text; ${name}, ${operator} and so on stand for the function's")]
+    to: Annotated[str, Meta(description="the text to put in its place")]
+    of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
+
+
+class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
+    """One file of a family, or its shards."""
+
+    name: Annotated[str, Meta(description="name of the file; with ${shard} if it has shards")] = ""
+    template: Annotated[str, Meta(description="path of its template, relative to the description")] = ""
+    comment: Annotated[str, Meta(description="the value of ${generated_comment}")] = ""
+    slots: Annotated[dict[str, str | Slot], Meta(description="the content of the template's holes")] = {}
+    raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
+
+
+class Family(Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings of an output family for this set."""
+
+    templates: Annotated[str, Meta(description="folder of templates, relative to the description")] = ""
+    comment: Annotated[str, Meta(description="the value of ${generated_comment}; ${template} is the name")] = ""
+    shards: Annotated[int, Meta(description="number of shards; 0: as upstream", ge=0, le=512)] = 0
+    everything: Annotated[bool, Meta(description="whether there is a file with all shards")] = True
+    functions: Annotated[Words, Meta(description="which functions: words that must all match, or names")] = "all"
+    files: Annotated[tuple[str, ...], Meta(description="which files to generate, by their templates")] = ()
+    file: Annotated[dict[str, OutputFile], Meta(description="single files, by the names of their templates")] = {}
+    slots: Annotated[dict[str, str | Slot], Meta(description="the content of holes in any template")] = {}
+    keys: Annotated[dict[str, str], Meta(description="dispatch keys of derivatives -> of registrations")] = {}
+    leave_out: Annotated[tuple[str, ...], Meta(description="parts of kernels to leave out")] = ()
+    foreach_bindings: Annotated[bool, Meta(description="whether Nodes of foreach functions get bindings too")] = False
+    replace: Annotated[tuple[Replace, ...], Meta(description="replacements of text")] = ()
+
+
+class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"layers": "layer", "backends": "backend"}):
+    """The whole `specset.toml`, as it applies to one release."""
+
+    name: Annotated[str, Meta(description="names the set's folders; without it, the description's folder does")] = ""
+    release: Annotated[str, Meta(description="the PyTorch release, if the base does not name it")] = ""
+    families: Annotated[tuple[str, ...], Meta(description="the outputs to generate; without it, the default ones")] = ()
+    comment: Annotated[str, Meta(description="the value of ${generated_comment} in all families")] = ""
+    hooks: Annotated[str, Meta(description="the Python file whose functions change what is printed")] = ""
+    base: Annotated[Base, Meta(description="the spec set under the layers")] = Base()
+    layers: Annotated[tuple[Layer, ...], Meta(description="the layers, in order")] = ()
+    backends: Annotated[
+        tuple[Backend, ...], Meta(description="the backend, for backend_stubs; one at most applies")
+    ] = ()
+    marks: Annotated[tuple[Marks, ...], Meta(description="files that list operators, for selections")] = ()
+    functions: Annotated[Functions, Meta(description="which functions get kernels")] = Functions()
+    facts: Annotated[tuple[Facts, ...], Meta(description="changes to the facts of the release")] = ()
+    family: Annotated[dict[str, Family], Meta(description="settings of output families")] = {}
+    ignore: Annotated[tuple[Ignore, ...], Meta(description="warnings that are not reported")] = ()
+
+
+class Origin(Struct, frozen=True, array_like=True):
+    """Where a key is written. `file`: the key of the description among the set's files."""
+
+    path: tuple[str, ...]
+    file: str
+    at: tuple[str, ...]  # the path in that file
+
+
+class Bound(Struct, frozen=True, array_like=True):
+    """A table of a description that applies to some releases. `file`: as in an Origin."""
+
+    file: str
+    at: tuple[str, ...]
+    since: str
+    until: str
+
+
+class Described(Struct, frozen=True, array_like=True):
+    """A described set as the stages read it. It contains no path of this machine."""
+
+    description: Description
+    sources: tuple[SpecSource, ...]  # the files of entries, in order
+    templates: dict[str, dict[str, str]]  # family -> template name -> label among the inputs
+    origins: tuple[Origin, ...] = ()  # where keys are written, if not at the same path of the set's own description
+    bounds: tuple[Bound, ...] = ()
+    hooks: HookFile | None = None

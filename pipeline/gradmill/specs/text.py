@@ -1,0 +1,73 @@
+"""Decodes the bytes of a spec file, within limits that stop a hostile file from exhausting memory or time."""
+
+from __future__ import annotations
+
+import re
+
+from gradmill.model.regex import regex
+from gradmill.problems.problem import TextError
+
+MAX_BYTES = 16 << 20  # upstream's largest file has 0.7 MB
+MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
+
+_ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+_NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_INDENTED = regex(rf"^[-?: ]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
+
+
+def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
+    """The UTF-8 text with `\\n` line ends; `keep_mark` keeps a byte-order mark. Raises a TextError at bad bytes."""
+    if len(data) > MAX_BYTES:
+        raise TextError(f"the file has {len(data)} bytes", f"the limit for a spec file is {MAX_BYTES}", 1, 1)
+    try:
+        text = data.decode("utf-8" if keep_mark else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        problem = f"byte 0x{data[error.start]:02x} is not UTF-8"
+        raise TextError(problem, "save the file as UTF-8", line, column) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def check_characters(text: str) -> None:
+    """Raises a TextError at the first control character."""
+    plain = text.isascii() and not text.encode().translate(None, _ASCII)
+    odd = None if plain else re.search(_NOT_TEXT, text)
+    if odd is not None:
+        at = odd.start()
+        problem = f"control character U+{ord(odd.group()):04X}"
+        raise TextError(problem, "remove it", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
+def conflict_marker(text: str, marks: str = "<>=") -> TextError | None:
+    """An error for the first conflict marker at the start of a line; None if there is none.
+
+    A marker repeats one of the characters `marks` seven times.
+    """
+    if not any(f"\n{7 * mark}" in text or text.startswith(7 * mark) for mark in marks):
+        return None
+    match = re.search(rf"^([{marks}])\1{{6}}(?=[ \t\r\n]|\Z)[^\r\n]*", text, re.MULTILINE)
+    if match is None:
+        return None
+    problem = f"'{match.group()[:7]}' is a conflict marker: a merge left it here"
+    hint = "resolve the conflict, and delete the lines '<<<<<<<', '=======' and '>>>>>>>'"
+    error = TextError(problem, hint, text.count("\n", 0, match.start()) + 1, 1)
+    error.needle = match.group()
+    error.rule = "conflict-marker"
+    return error
+
+
+def may_be_deep(text: str) -> bool:
+    """Whether YAML collections may be nested deeper than MAX_DEPTH.
+
+    They may be if an entry has that many brackets, or a line that much indentation: each character of it opens two
+    levels at most.
+    """
+    crowded = (entry.count("[") + entry.count("{") > MAX_DEPTH for entry in text.split("\n- "))
+    return _INDENTED.search(text) is not None or any(crowded)
+
+
+def too_deep(line: int, column: int) -> TextError:
+    """The error for collections nested deeper than MAX_DEPTH."""
+    problem = f"collections are nested deeper than {MAX_DEPTH}"
+    return TextError(problem, "spec files are lists of flat mappings", line, column)

@@ -1,0 +1,205 @@
+"""Which files are generated, of which templates, with which units. Part of the stage `shard`."""
+
+from msgspec.structs import replace
+
+from gradmill.cpp.kernel_names import DEFAULT_KEY
+from gradmill.families.family import BackendFamily, BackendLayout, Layout
+from gradmill.families.file import ANY, File
+from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.table import FAMILIES
+from gradmill.grammar.buckets import bucket_of
+from gradmill.model.entries import grouped
+from gradmill.problems.problem import LAST, Problem, Role, SpecError, problem_of
+from gradmill.query.database import Database
+from gradmill.query.query import table, unkept
+from gradmill.stages.kernels import underived, used_keys
+from gradmill.stages.set import (
+    hooks,
+    includes,
+    own_templates,
+    paths,
+    place_of_key,
+    places,
+    release,
+    spec_set,
+)
+from gradmill.stages.tags import odd_tag, tags
+from gradmill.stages.units import families, units, units_in
+
+
+@table
+def files(db: Database, layout: str, shards: int) -> dict[str, File]:
+    """The files of all families, by name, without units if these are printed one by one."""
+    listed = arranged(db, layout, shards)
+    return {name: file if file.whole else replace(file, units=(), bare=not file.units) for name, file in listed.items()}
+
+
+@table
+def members(db: Database, layout: str, shards: int) -> dict[str, tuple[str, ...]]:
+    """The units of each file, in its order."""
+    return {name: file.units for name, file in arranged(db, layout, shards).items()}
+
+
+@unkept
+def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
+    """The files of all families with their units, by name. Reports two with one name."""
+    keys = tuple(used_keys(db))
+    without = "" if DEFAULT_KEY in keys else underived(db)
+    kind = Layout(
+        "split" if layout == "split" else "upstream",
+        shards,
+        keys,
+        without,
+        tags=tuple(tags(db)),
+        odd_tag=odd_tag(db),
+        backends={name: own for name in families(db) if (own := _backend(db, name)) is not None},
+        lists=_lists(db),
+        operator_headers=includes(db).operator_headers is not False,
+    )
+    by_name: dict[str, File] = {}
+    for file in (file for name in families(db) for file in _files(db, name, kind)):
+        if file.name in by_name:
+            twice = f"two files are called '{file.name}'"
+            db.report(_twice(db, file, twice))
+        by_name[file.name] = file
+    if paths(db) is not None:
+        by_name = {name: replace(file, lines=True) for name, file in by_name.items()}
+    if not any(file.whole for file in by_name.values()):
+        return by_name
+    from gradmill.stages.graph_files import more, support  # much code, only needed with graphs
+
+    shared = [*support(db), *more(db, by_name)]
+    return {**by_name, **{file.name: file for file in shared}}
+
+
+def _twice(db: Database, file: File, problem: str) -> Problem:
+    """The problem of a name that two files have."""
+    hint, own = "give one another name", hooks(db)
+    if own is not None and file.family == HOOK_FILES.name:
+        key = next(iter(own.modules.values()))
+        return Problem("hooks", "", "", problem, hint, line=own.lines["files"], column=1, file=key)
+    where, path = place_of_key(db, ("family", file.family))
+    return Problem("set", "", "", problem, hint, path, file.name, file=where)
+
+
+def _backend(db: Database, family: str) -> BackendLayout | None:
+    """What the files of a backend need besides its functions; None if the family prints none."""
+    kind = FAMILIES[family]
+    if not isinstance(kind, BackendFamily):
+        return None
+    from gradmill.stages.backend import backend, own_nodes  # only needed with a backend
+
+    facts, how = backend(db, kind.role), includes(db)
+    if facts is None:
+        return None
+    nodes = tuple(own_nodes(db, kind.role))
+    return BackendLayout(facts, nodes, how.folders.get(family, ""), bool(how.operator_headers))
+
+
+def _lists(db: Database) -> dict[str, tuple[str, ...]]:
+    """The lists over all functions that requested families print."""
+    wanted = sorted({name for family in families(db) for name in FAMILIES[family].lists})
+    if not wanted:
+        return {}
+    from gradmill.stages.name_lists import LISTS  # few runs have such families
+
+    return {name: tuple(LISTS[name](db)) for name in wanted}
+
+
+def _files(db: Database, family: str, layout: Layout) -> list[File]:
+    """The requested files of a family; none if there is an error, which is reported."""
+    at = places(db)
+    try:
+        planned = [
+            file for file in _planned_files(db, family, layout) if at.has(family, file.made_of.rpartition("/")[2])
+        ]
+        if _lacks_template(db, family, planned):
+            return []
+        kind, folder = FAMILIES[family], spec_set(db).comment
+        return [
+            replace(file, family=family, name=at.path(family, file.name), comment=kind.comment_of(file, folder))
+            for file in planned
+        ]
+    except SpecError as error:
+        if error.role is not None:
+            db.report(_elsewhere(error, error.role))
+            return []
+        # Any other error may be the reason why these lack derivatives.
+        db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
+        return []
+
+
+def _lacks_template(db: Database, family: str, planned: list[File]) -> bool:
+    """Whether the spec set lacks a template of a family's files. Reports the first."""
+    known = {*spec_set(db).templates, *own_templates(db, family).values(), ""}
+    names = (name for file in planned for name in (file.template, *file.nested.values(), *file.wrapped.values()))
+    missing = next((name for name in names if name not in known), None)
+    if missing is not None:
+        problem = f"'{family}' is made from the template {missing}, which the spec set does not have"
+        hint = f"leave {family} out, or add the template"
+        db.report(Problem("template", "", "", problem, hint, file=missing))
+    return missing is not None
+
+
+def _elsewhere(error: SpecError, role: Role) -> Problem:
+    """The problem for an error of a family that names its place: an entry, or a template."""
+    if role == "template":
+        return replace(problem_of(error, role, "", ""), file=error.entry)
+    return problem_of(error, role, error.entry, error.op)
+
+
+def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
+    kind, members, facts = FAMILIES[family], units(db, family), release(db)
+    if not kind.is_in(facts):
+        error = SpecError(f"PyTorch {facts.version} has no {kind.label}", f"leave out the family {family}")
+        error.role, error.entry = "template", kind.needs
+        raise error
+    if kind is HOOK_FILES:
+        from gradmill.stages.layered.hooks import texts
+
+        return [File(name, "", {}, {}, ()) for name in db.names(texts)]
+    if not kind.described or not facts.described:
+        return kind.files(members, layout, facts)
+    from gradmill.families.described import described_files, layout_of, located, stands_apart
+    from gradmill.stages.layered.asking import namespaces, rules_of
+
+    rules, templates = rules_of(db, family), own_templates(db, family)
+    own = layout_of(layout, rules, namespaces(db) if stands_apart(kind, rules, templates) else ())
+    planned = described_files(kind, members, own, facts, rules)
+    had, own_only = {*spec_set(db).templates, *templates}, {*rules.files, *rules.file, ""}
+    if not had.isdisjoint(kind.templates):
+        return [located(file, templates) for file in planned]
+    return [located(file, templates) for file in planned if file.template in had | own_only]
+
+
+@table
+def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
+    """The units of a file in groups of neighbours, each keyed by its first unit."""
+    return {group[0]: group for group in grouped(units_of(db, layout, shards, name))}
+
+
+def units_of(db: Database, layout: str, shards: int, name: str) -> tuple[str, ...]:
+    """The units of a file, in its order, also of one of those that each operator has."""
+    listed = members.item(db, layout, shards, name)
+    if listed is not None:
+        return listed
+    file = file_of(db, layout, shards, name)
+    return () if file is None else file.units
+
+
+def file_of(db: Database, layout: str, shards: int, name: str) -> File | None:
+    """A generated file by its name, as in `files`, or one of those that each operator has, with its units; None if
+    there is none."""
+    found = files.item(db, layout, shards, name)
+    if found is not None:
+        return found
+    for entry in db.names(files, layout, shards):
+        before, of_each, after = entry.partition(ANY)
+        if of_each and name.startswith(before) and name.endswith(after):
+            operator = name[len(before) : len(name) - len(after)]
+            own = files.item(db, layout, shards, entry)
+            assert own is not None
+            units = [unit for unit in units_in(db, own.family, bucket_of(operator)) if unit.operator == operator]
+            if units:
+                return own.of(operator, (unit.name for unit in units))
+    return None

@@ -1,0 +1,315 @@
+"""A backend outside of ATen: the operators that its file lists, the functions that it has text for.
+
+This is not a stage: only the families that print backends depend on it. Roles are looked up by operator, so that an
+edited list dirties the functions of its operators alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from gradmill.cpp.kernel_names import DEFAULT_KEY
+from gradmill.grammar.buckets import in_buckets
+from gradmill.grammar.schema import parser
+from gradmill.model.backends import KERNELS as LISTED_KERNELS
+from gradmill.model.backends import (
+    LISTS,
+    STRUCTURED,
+    Backend,
+    BackendFile,
+    BackendFunction,
+    Item,
+    Member,
+    OwnNode,
+    Roles,
+)
+from gradmill.model.entries import by_key
+from gradmill.model.layers import LAYER_MARK
+from gradmill.model.native import FunctionHead
+from gradmill.model.schema import is_tensor_like
+from gradmill.problems.problem import Problem, Role, SpecError, nearest, problem_of
+from gradmill.query.database import Database
+from gradmill.query.query import query, table
+from gradmill.rules.backends.kernels import defined_kernels, missing_kernel
+from gradmill.rules.backends.members import check_keys, clashes, members_of, structured_errors
+from gradmill.specs.spec_set import FILE_NAMES
+from gradmill.stages import kernels
+from gradmill.stages.layered.files import of_file, parse_file, text
+from gradmill.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
+from gradmill.stages.set import is_described, release, sources, spec_set
+
+LAZY: Role = "backend"  # the role of the file of lazy tensors
+STUBS: Role = "external_backend"  # of one for stubs
+_OF_BOOL_OR_INT = {  # CompositeImplicit functions whose results have no gradient
+    *("isclose", "isfinite", "isreal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("argsort", "argwhere", "nonzero_numpy", "one_hot"),
+}
+SHAPES = "shape_inference"  # the key of the header that lazy tensors need
+_IGNORED = "ignored-operator"  # a rule
+KERNELS: dict[Role, Role] = {LAZY: "backend_kernels", STUBS: "external_kernels"}  # of the C++ file with kernels
+
+
+@query
+def read(db: Database, role: Role) -> BackendFile | None:
+    """The file of a role; None if it is invalid, which is reported."""
+    from gradmill.specs.backend import read_backend  # reads YAML
+
+    schemas = parser(frozenset(release(db).base_types))
+    return parse_file(db, role, lambda whole: read_backend(whole, schemas, lazy=role == LAZY))
+
+
+@query
+def backend(db: Database, role: Role) -> Backend | None:
+    """What the file says of the backend as a whole; None if it is invalid."""
+    whole = read(db, role)
+    return None if whole is None else whole.backend
+
+
+@query
+def own_nodes(db: Database, role: Role) -> list[OwnNode]:
+    """The nodes of operations that no native function declares."""
+    whole = read(db, role)
+    return [] if whole is None else list(whole.nodes)
+
+
+@table
+def roles(db: Database, role: Role) -> dict[str, Roles]:
+    """The lists that each operator is in."""
+    whole = read(db, role)
+    listed: dict[str, set[str]] = {}
+    order = (*LISTS, STRUCTURED)
+    for item in whole.items if whole is not None else ():
+        listed.setdefault(item.name, set()).add(item.listed)
+    return {name: Roles(tuple(each for each in order if each in listed[name])) for name in sorted(listed)}
+
+
+@table
+def listed_in(db: Database, role: Role) -> dict[str, list[str]]:
+    """The operators that the backend's file lists, by bucket, in its order."""
+    return in_buckets(db.names(roles, role))
+
+
+@table
+def members(db: Database, role: Role, bucket: str) -> dict[str, Member]:
+    """The functions of a bucket that the backend has text for, by identity."""
+    facts, listed = backend(db, role), listed_in.item(db, role, bucket)
+    if facts is None or not facts.kernels or not listed:
+        return {}
+    own = {name: found for name in listed if (found := roles.item(db, role, name)) is not None}
+    return {member.function: member for member in members_of(_heads(db, bucket), own, facts)}
+
+
+def _heads(db: Database, bucket: str) -> list[tuple[str, FunctionHead]]:
+    """The functions of a bucket in the namespace of PyTorch, where stubs are registered; a described set may have
+    others."""
+    listed = heads(db, bucket)
+    if not is_described(db):
+        return listed
+    others = {source.layer for source in sources(db) if source.namespace}
+    named = ((each, entry_of(each[0]).rpartition(LAYER_MARK)) for each in listed)
+    return [
+        each for each, (operator, mark, layer) in named if not mark or (layer not in others and "::" not in operator)
+    ]
+
+
+def all_members(db: Database, role: Role) -> list[Member]:
+    """The functions that the backend has text for, in upstream's order: that of the file, or by name before that."""
+    listed = [
+        member
+        for bucket in db.names(listed_in, role)
+        for name in db.names(members, role, bucket)
+        if (member := members.item(db, role, bucket, name)) is not None
+    ]
+    if role == LAZY:
+        return sorted(listed, key=lambda member: member.order)
+    return in_order(db, listed, lambda member: member.first)
+
+
+def lazy_function(db: Database, name: str) -> BackendFunction | None:
+    """A function of lazy tensors, as `backend_function`."""
+    return backend_function(db, LAZY, name)
+
+
+def stub(db: Database, name: str) -> BackendFunction | None:
+    """A function of a backend with stubs, as `backend_function`."""
+    return backend_function(db, STUBS, name)
+
+
+def backend_function(db: Database, role: Role, name: str) -> BackendFunction | None:
+    """A function as its text is planned from it; None if the backend has none for it."""
+    facts, member = backend(db, role), members.item(db, role, bucket_of_function(name), name)
+    own = function(db, name)
+    if facts is None or member is None or own is None:
+        return None
+    functional, out = (function(db, each) if each else None for each in (member.functional, member.out))
+    return BackendFunction(facts, member, own, functional, out)
+
+
+# ---- errors
+
+
+def placed(db: Database, role: Role, name: str, problem: Problem) -> Problem:
+    """A problem of a function, at the line of its operator in the backend's file."""
+    member = members.item(db, role, bucket_of_function(name), name)
+    wanted = (name,) if member is None else (name, member.out, member.functional)
+    operators = [str(own.func.name) for each in wanted if each and (own := function(db, each)) is not None]
+    item = _first(db, role, operators)
+    return problem if item is None else _at(role, problem, item)
+
+
+def _first(db: Database, role: Role, operators: Iterable[str]) -> Item | None:
+    """The first item that names one of the operators."""
+    whole = read(db, role)
+    items = whole.items if whole is not None else ()
+    return next((item for name in operators for item in items if item.name == name), None)
+
+
+def _at(role: Role, problem: Problem, item: Item) -> Problem:
+    return replace(
+        problem, role=role, entry="", op=item.name, field=(), needle="", file="", line=item.line, column=item.column
+    )
+
+
+def report_node(db: Database, role: Role, number: int, error: SpecError) -> None:
+    """Reports an error of one of the backend's own nodes."""
+    whole = read(db, role)
+    assert whole is not None
+    line, column = whole.places[number + 1]
+    db.report(replace(of_file(role, error), op=str(whole.nodes[number].schema.name), line=line, column=column))
+
+
+@query
+def checked(db: Database, role: Role) -> bool:
+    """Reports operators that no function has, that are listed twice, or that have kernels for two keys."""
+    whole = read(db, role)
+    if whole is None:
+        return False
+    _check_key(db, role, whole)
+    known = {head.name for bucket in db.names(buckets) for _, head in _heads(db, bucket)}
+    own = {name: found for name in db.names(roles, role) if (found := roles.item(db, role, name)) is not None}
+    for key in (SHAPES, KERNELS[role]) if role == LAZY else ():
+        if key not in spec_set(db).files:
+            error = SpecError(f"the spec set has no {FILE_NAMES[key]}", "add it: torchgen reads it, too")
+            db.report(replace(of_file(role, error), line=1, column=1))
+    lost = _without_gradient(db, whole.backend, own) if role == STUBS else set()
+    seen: set[tuple[str, str]] = set()
+    for item in whole.items:
+        problem = _problem_of(role, item, known, own, seen)
+        if problem is None and item.name in lost and item.listed in LISTED_KERNELS:
+            what = f"'{item.name}' is CompositeImplicit: with a kernel for {whole.backend.key} it has no gradient there"
+            hint = "list it in autograd, with a kernel that has a gradient; or leave it out: it calls other operators"
+            problem = Problem(role, "", "", what, hint, warning=True, rule="lost-gradient")
+        if problem is not None:
+            db.report(_at(role, problem, item))
+        seen.add((item.name, item.listed))
+    for bucket in db.names(listed_in, role):
+        for clash in clashes(_heads(db, bucket), own):
+            item = next(item for item in whole.items if item.name == clash.autograd and item.listed == "autograd")
+            twice = f"'{clash.autograd}' has a kernel for autograd, and '{clash.kernel}' one for {whole.backend.key}"
+            hint = "list all variants of an operator in autograd, or none"
+            db.report(_at(role, Problem(role, "", "", twice, hint), item))
+        for operator, error in structured_errors(_heads(db, bucket), own):
+            item = next(item for item in whole.items if item.name == operator and item.listed == STRUCTURED)
+            db.report(_at(role, problem_of(error, role, "", ""), item))
+    return True
+
+
+def _without_gradient(db: Database, of: Backend, own: Mapping[str, Roles]) -> set[str]:
+    """The listed operators whose gradient a kernel for the backend takes away: autograd differentiates the calls in a
+    CompositeImplicit kernel, which this one replaces. Those with a kernel for some device, or with derivatives, have
+    one for autograd."""
+    found = set()
+    for name, head in (each for bucket in db.names(listed_in, STUBS) for each in _heads(db, bucket)):
+        listed = own.get(head.name)
+        if listed is None or not listed.kernel or not head.implicit or head.abstract or not head.returns_tensors:
+            continue
+        native, pair = function(db, name), kernels.kernel(db, name)
+        takes_tensors = native is not None and any(is_tensor_like(each.type) for each in native.func.inputs)
+        derived = pair is not None and bool({DEFAULT_KEY, of.autograd_key} & set(pair.source or ()))
+        if takes_tensors and not derived and head.base not in _OF_BOOL_OR_INT:
+            found.add(head.name)
+    return found
+
+
+def _check_key(db: Database, role: Role, whole: BackendFile) -> None:
+    line, column = whole.places[0]
+    if not whole.backend.kernels:
+        missing = SpecError("the file lists no operator", "list one in supported or in full_codegen")
+        if role == STUBS:
+            missing = SpecError("supported is empty: torchgen writes no file", "list operators there", rule=_IGNORED)
+        db.report(replace(of_file(role, missing), line=line, column=column, warning=role == STUBS))
+        if role == LAZY:
+            return
+    try:
+        check_keys(whole.backend, release(db), _taken(db, whole.backend.key))
+    except SpecError as error:
+        db.report(replace(of_file(role, error), line=line, column=column))
+
+
+def _taken(db: Database, key: str) -> set[str]:
+    """The dispatch keys that entries have kernels for, if the key may be one of them."""
+    if key not in release(db).kernel_keys:
+        return set()
+    from gradmill.stages.operators import first_kernels
+
+    return {each for bucket in db.names(buckets) for each in first_kernels(db, bucket)}
+
+
+def _problem_of(
+    role: Role, item: Item, known: set[str], own: dict[str, Roles], seen: set[tuple[str, str]]
+) -> Problem | None:
+    """The problem of an item; None if it is right. What upstream ignores is a warning."""
+    if item.listed == STRUCTURED:  # reported with its group
+        return None
+    if item.name not in known:
+        ignored = item.listed in ("symint", "ir_gen")
+        hint = nearest(item.name, sorted(known)) or "an overload is a part of the name, as in add.Tensor"
+        also = ": torchgen ignores it" if ignored else ""
+        problem = f"no function is called '{item.name}'{also}"
+        return Problem(role, "", "", problem, hint, warning=ignored, rule=_IGNORED if ignored else "")
+    if (item.name, item.listed) in seen:
+        problem = f"'{item.name}' is twice in {item.listed}"
+        return Problem(role, "", "", problem, "remove one", warning=True, rule="listed-twice")
+    lists = own[item.name]
+    if item.listed == "symint" and not (lists.kernel or lists.autograd):
+        problem = f"'{item.name}' has no kernel: torchgen ignores it here"
+        return Problem(role, "", "", problem, "list it in supported, too", warning=True, rule=_IGNORED)
+    return None
+
+
+@table
+def lines(db: Database) -> dict[str, bool]:
+    """The lines of the header of shape functions, each of which an edit may change alone; none without the file."""
+    whole = text(db, SHAPES) if SHAPES in spec_set(db).files else None
+    return dict.fromkeys(sorted((whole or "").split("\n")), True)
+
+
+def check_declaration(db: Database, name: str, declaration: str) -> None:
+    """Reports the declaration that a function needs in the header, if that lacks it."""
+    if lines.item(db, declaration) is None:
+        header = spec_set(db).files.get(SHAPES, "")
+        error = SpecError(f"{header} does not declare the function of its shape", f"add a line: {declaration}")
+        db.report(placed(db, LAZY, name, problem_of(error, LAZY, "", "")))
+
+
+def check_kernels(db: Database, role: Role, declarations: Mapping[str, str]) -> None:
+    """Reports handwritten kernels that the backend's C++ file does not define, if there is one. `declarations`: of
+    kernels, by function."""
+    key = KERNELS[role]
+    facts, whole = backend(db, role), text(db, key) if key in spec_set(db).files else None
+    if facts is None or whole is None:
+        return
+    wanted = by_key((each.kernel, each.function) for each in all_members(db, role) if each.kernel and not each.traced)
+    try:
+        defined = defined_kernels(whole, facts.class_name)
+    except SpecError as odd:
+        db.report(of_file(role, odd))
+        return
+    for kernel, functions in wanted.items():
+        file = spec_set(db).files[key]
+        declared = [declarations[each] for each in functions if declarations.get(each)]
+        missing = missing_kernel(kernel, len(functions), defined, facts.class_name, file, declared)
+        if missing is not None:
+            db.report(placed(db, role, functions[0], problem_of(missing, role, "", "")))

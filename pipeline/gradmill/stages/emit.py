@@ -1,0 +1,155 @@
+"""Stage `emit:<unit>`: one unit to its pieces of C++ text.
+
+Each unit is planned first, from its subject: the part of a function or an info that the family prints.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from msgspec.structs import replace
+
+from gradmill.families.family import BackendFamily
+from gradmill.families.table import FAMILIES
+from gradmill.families.template import tidy
+from gradmill.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problem_of
+from gradmill.query.database import Database
+from gradmill.query.query import query
+from gradmill.releases.model import Release
+from gradmill.stages.kernels import definition_of, function_with_derivatives, outputs
+from gradmill.stages.match import reverse
+from gradmill.stages.schemas import entry_of, function, with_origin
+from gradmill.stages.set import defines, release, release_for
+from gradmill.stages.units import unit
+
+_SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
+    "reverse": reverse,
+    "function": function,
+    "derivatives": function_with_derivatives,
+    "outputs": outputs,
+    "with_origin": with_origin,
+}
+# Few runs have families of these subjects, so these modules of stages are loaded when a query is called.
+_RARE_SUBJECTS = {
+    "binding": ("python_names", "binding"),
+    "named": ("python_names", "named_functions"),
+    "structseq": ("python_names", "structseq"),
+    "view": ("groups", "view_group"),
+    "operator": ("operators", "operator"),
+    "kernels": ("operators", "operator_kernels"),
+    "registration": ("registrations", "registered_kernels"),
+    "group": ("groups", "together"),
+    "variants": ("variants", "declared_kernels"),
+    "graph": ("graph_text", "pieces"),
+    "backend": ("backend", "lazy_function"),
+    "backend_stub": ("backend", "stub"),
+    "shim": ("shims", "shim"),
+    "stub": ("native_aot", "stub"),
+    "schema_registration": ("schema_registrations", "registration"),
+}
+
+
+@cache
+def _rare_subject(subject: str) -> Callable[[Database, str], Any]:
+    module, name = _RARE_SUBJECTS[subject]
+    found: Callable[[Database, str], Any] = getattr(import_module(f"gradmill.stages.{module}"), name)
+    return found
+
+
+@query
+def text(db: Database, family: str, name: str) -> dict[str, str]:
+    """The text of a unit in pieces, each as in a block without indentation."""
+    facts = release(db)
+    pieces = _rendered(db, family, name, facts)
+    return {piece: tidy(own, trim=facts.trims_lines) for piece, own in pieces.items()}
+
+
+def marked(db: Database, family: str, name: str) -> dict[str, str]:
+    """The text of a unit in pieces, each formula between marks that name its field of the unit's entry."""
+    facts = release(db)
+    pieces = _rendered(db, family, name, facts, marks=True)
+    return {piece: tidy(own, trim=facts.trims_lines) for piece, own in pieces.items()}
+
+
+def rendered(db: Database, family: str, name: str) -> dict[str, str]:
+    """The text of a unit in pieces, each as within a line; none if the unit has errors."""
+    return _rendered(db, family, name, release(db))
+
+
+@query
+def raw_text(db: Database, family: str, name: str) -> dict[str, str]:
+    """The same, kept: an edit renders one unit of a raw file."""
+    return rendered(db, family, name)
+
+
+def _rendered(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
+    pieces = _upstream_pieces(db, family, name, facts, marks=marks)
+    described = FAMILIES[family].described and facts.described
+    member = unit(db, family, name) if pieces and described else None
+    if member is None:
+        return pieces
+    from gradmill.stages.layered.asking import overridden_unit
+
+    if not defines(db, "unit"):
+        return overridden_unit(db, family, member, pieces, lambda own: own)
+    from gradmill.stages.layered.hooks import changed
+
+    return overridden_unit(db, family, member, pieces, lambda own: changed(db, family, member.function, own))
+
+
+def upstream_pieces(db: Database, family: str, name: str) -> dict[str, str]:
+    """The pieces of a unit before any override of a description."""
+    return _upstream_pieces(db, family, name, release(db))
+
+
+def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
+    kind = FAMILIES[family]
+    find = _SUBJECTS.get(kind.subject) or _rare_subject(kind.subject)
+    subject = find(db, name)
+    if subject is None:
+        return {}
+    if kind.subject == "derivatives":
+        facts = release_for(db, subject.function)
+    try:
+        plan = kind.plan(subject, facts)
+        return kind.render(kind.marked(plan) if marks else plan, facts)
+    except SpecError as error:
+        for each in (error, *error.others):
+            problem = problem_of(each, *_place(db, family, name, each))
+            if isinstance(kind, BackendFamily):
+                problem = _within_backend(db, kind.role, name, problem)
+            db.report(_ranked(problem, kind.subject))
+        return {}
+
+
+def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role, str, str]:
+    """The place of an error in a unit: the role of the file, the entry, and the operator's name."""
+    if error.role is not None and error.entry:
+        return error.role, error.entry, error.op
+    member = unit(db, family, name)
+    assert member is not None
+    if error.op and error.role is None:
+        functions = {name: own for name in member.functions if (own := function(db, name)) is not None}
+        named = (name for name, own in functions.items() if str(own.func.name) == error.op)
+        return member.role, entry_of(next(named, member.function)), error.op
+    place = definition_of(db, member.function) if error.role == "derivatives" else None
+    return place or (member.role, member.entry, member.op)
+
+
+def _within_backend(db: Database, role: Role, name: str, problem: Problem) -> Problem:
+    from gradmill.stages.backend import placed
+
+    return placed(db, role, name, problem)
+
+
+def _ranked(problem: Problem, subject: str) -> Problem:
+    """A problem of a unit with its rank. It may follow from an error in the function, or in the derivatives of the
+    subject."""
+    if problem.role == "derivatives":
+        return replace(problem, derived=True)
+    if subject in ("binding", "named"):
+        return replace(problem, derived=True, rank=problem.rank or BETWEEN)
+    if problem.role != "native" or problem.rank or subject not in ("derivatives", "outputs"):
+        return problem
+    return replace(problem, rank=SERVED)

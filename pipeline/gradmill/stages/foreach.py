@@ -1,0 +1,211 @@
+"""Stage `foreach`: derivatives of `_foreach_*` functions without their own definition."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from gradmill.model.autograd import Info, Reverse
+from gradmill.model.entries import by_key
+from gradmill.model.native import FunctionHead
+from gradmill.model.nodes import Defined, NodeRow, Reference
+from gradmill.problems.problem import SpecError, problem_of
+from gradmill.query.database import Database
+from gradmill.query.query import query, table
+from gradmill.stages import infos
+from gradmill.stages.layered.taking import participants
+from gradmill.stages.schemas import Listed, bucket_of_function, buckets, function, heads
+from gradmill.stages.set import release
+
+# Foreach functions refer to the derivatives of this key only: upstream hard-codes it too.
+DISPATCH_KEY = "Default"
+
+
+@table
+def references(db: Database, bucket: str) -> dict[str, Reference]:
+    """The reference of each foreach function of a bucket: the function with the derivatives that serve it."""
+    from gradmill.rules.matching.foreach import PREFIX, find_reference  # only needed for functions that changed
+
+    foreach_functions = [listed for listed in participants(db, bucket) if listed[1].base.startswith(PREFIX)]
+    if not foreach_functions:
+        return {}
+    known, facts = dict(heads(db, bucket)), release(db)
+    by_function = {defined.function: defined for defined in infos.shapes(db, bucket).defined}
+    with_infos = [name for name, keys in infos.own_keys(db, bucket).items() if keys]
+    # Upstream searches functions with infos first, then those with a definition without any dispatch key.
+    ordered = [*with_infos, *(name for name in by_function if name not in with_infos)]
+    functional = _by_base(ordered, known, lambda head: head.kind == "functional")
+    others = _by_base(ordered, known, lambda head: head.kind != "functional")
+    by_name = {}
+    for name, head in _without_definition(foreach_functions, known, by_function, with_infos):
+        base = head.base.split(PREFIX)[-1]
+        if base not in functional and base not in others:
+            continue
+        at = find_reference(head, functional.get(base, ()), others.get(base, ()), partial(fits, db, name), facts)
+        if at is not None:
+            by_name[name] = _reference(name, head, known[at], by_function[at])
+    return by_name
+
+
+def reference_of(db: Database, name: str) -> Reference | None:
+    """The reference of a foreach function; None if it has its own derivatives, or no function fits."""
+    return references.item(db, bucket_of_function(name), name)
+
+
+def all_references(db: Database) -> list[Reference]:
+    """The references of all foreach functions in upstream's order, which is the order of their Nodes: by C++ name.
+    Functions that share a C++ name are in one bucket, in their order."""
+    items = (each for bucket in db.names(buckets) for each in references(db, bucket).values())
+    return sorted(items, key=lambda reference: reference.cpp_name)
+
+
+@query
+def fits(db: Database, name: str, candidate: str) -> bool:
+    """Whether a foreach function may apply the function `candidate` to each member of its lists."""
+    from gradmill.rules.matching.foreach import is_reference
+
+    native, other = function(db, name), function(db, candidate)
+    return native is not None and other is not None and is_reference(native.func, other.func, release(db))
+
+
+def _reference(name: str, head: FunctionHead, other: FunctionHead, defined: Defined) -> Reference:
+    inplace = head.kind == "inplace"
+    return Reference(name, head.name, head.cpp_name, inplace, defined.function, other.name, defined.definition)
+
+
+def _by_base(
+    names: Iterable[str], heads: dict[str, FunctionHead], wanted: Callable[[FunctionHead], bool]
+) -> dict[str, list[str]]:
+    """Functions by base name. The last of several with one signature replaces the first, at its place."""
+    by_signature = {heads[name].plain_signature: name for name in names if wanted(heads[name])}
+    return by_key((heads[name].base, name) for name in by_signature.values())
+
+
+def _without_definition(
+    foreach_functions: Iterable[Listed],
+    heads: dict[str, FunctionHead],
+    defined: dict[str, Defined],
+    with_infos: Iterable[str],
+) -> list[Listed]:
+    """Foreach functions that need a reference.
+
+    Generated out variants have no derivatives; generated functional ones follow their mutable variant.
+    """
+    written = {heads[name].plain_signature for name in with_infos if heads[name].kind != "functional"}
+    return [
+        (name, head)
+        for name, head in foreach_functions
+        if name not in defined and not (head.generated and (head.kind == "out" or head.plain_signature in written))
+    ]
+
+
+@query
+def source(db: Database, name: str) -> NodeRow | None:
+    """The row of the info that serves a foreach function; None if its reference has none for the key."""
+    reference = reference_of(db, name)
+    if reference is None:
+        return None
+    row = infos.row.item(db, infos.keyed(reference.reference, DISPATCH_KEY))
+    if row is None:
+        error = SpecError(
+            f"foreach op '{reference.name}' refers to this definition, which has no {DISPATCH_KEY} derivatives",
+            f"add {DISPATCH_KEY} formulas",
+            field=("dispatch",),
+        )
+        db.report(problem_of(error, "derivatives", reference.definition, reference.reference_name, derived=True))
+    return row
+
+
+@table
+def synthesized(db: Database, name: str) -> dict[str, Raw]:
+    """The info of an out-of-place foreach function, synthesized from that of its reference, in `infos.parts`."""
+    synthetic = _synthesized(db, name)
+    return infos.parts([] if synthetic is None else [(DISPATCH_KEY, synthetic)])
+
+
+def info_of(db: Database, name: str) -> Info | None:
+    """The synthesized info of a foreach function; None if it has none."""
+    return infos.info_part(db, synthesized, name, DISPATCH_KEY)
+
+
+def reverse_of(db: Database, row: NodeRow) -> Reverse | None:
+    """The part of a synthesized info that its Node is printed from; None if there is none."""
+    part = infos.reverse_part(db, synthesized, row.function, row.dispatch_key)
+    return None if part is None else replace(part, node=row.node or "")
+
+
+def _synthesized(db: Database, name: str) -> Info | None:
+    from gradmill.rules.matching.foreach import synthesize
+
+    reference, row = reference_of(db, name), source(db, name)
+    if reference is None or row is None or reference.inplace:
+        return None
+    native, other = function(db, name), function(db, reference.reference)
+    assert native is not None and other is not None
+    try:
+        return synthesize(native, other, infos.info_of(db, row), release(db))
+    except SpecError as error:
+        db.report(problem_of(error, "derivatives", reference.definition, reference.reference_name, derived=True))
+        return None
+
+
+@query
+def row_of(db: Database, name: str) -> NodeRow | None:
+    """The row of a foreach function; None if it has no synthesized info."""
+    from gradmill.rules.matching.foreach import foreach_node
+
+    reference, row = reference_of(db, name), source(db, name)
+    shape = infos.shape_part(db, synthesized, name)
+    if reference is None or row is None or not shape:
+        return None
+    return _row(foreach_node(row.node, reference.overload) if shape[0][1] else None, reference)
+
+
+def _row(node: str | None, reference: Reference) -> NodeRow:
+    return NodeRow(
+        node,
+        reference.base,
+        reference.name,
+        DISPATCH_KEY,
+        reference.function,
+        reference.definition,
+        synthesized=True,
+    )
+
+
+@query
+def rows(db: Database) -> list[NodeRow]:
+    """A row for each synthesized info, with the name of its Node, in the order of printing."""
+    candidates = (row_of(db, reference.function) for reference in all_references(db))
+    return [row for row in candidates if row is not None]
+
+
+@table
+def row(db: Database) -> dict[str, NodeRow]:
+    """The rows by dispatch key and function."""
+    return {infos.keyed(each.function, each.dispatch_key): each for each in rows(db)}
+
+
+class Synthesized(Struct, frozen=True, array_like=True):
+    """The derivatives of the foreach functions of a bucket without their own definition."""
+
+    keys: dict[str, dict[str, bool]]  # as `infos.own_keys`, of functions with synthesized infos
+    borrowed: dict[str, str]  # in-place functions, and the functions with the infos that serve them
+
+
+@query
+def served(db: Database, bucket: str) -> Synthesized:
+    """The derivatives that serve the foreach functions of a bucket."""
+    listed = references(db, bucket)
+    rows = (row_of(db, name) for name in listed)
+    keys = {row.function: {row.dispatch_key: row.node is not None} for row in rows if row is not None}
+    inplace = (reference for reference in listed.values() if reference.inplace)
+    borrowed = {each.function: each.reference for each in inplace if source(db, each.function) is not None}
+    return Synthesized(keys, borrowed)
+
+
+@query
+def stage(db: Database) -> int:
+    """Validates all synthesized infos; returns the number of buckets."""
+    return len([db.digest(served, bucket) for bucket in db.names(buckets)])

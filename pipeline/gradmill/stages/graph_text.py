@@ -1,0 +1,50 @@
+"""The C++ of whole graphs: the plan of each function, its text, and the files that contain functions.
+
+A plan depends on one row for each operator that the function calls, so that only the graphs that use a formula depend
+on it.
+"""
+
+from __future__ import annotations
+
+from gradmill.graphs.model import GraphError
+from gradmill.graphs.plan import GraphPlan
+from gradmill.graphs.planner import operators_of, plan_graph
+from gradmill.graphs.text.files import formulas_of, function_pieces
+from gradmill.problems.problem import Problem, SpecError
+from gradmill.query.database import Database
+from gradmill.query.query import query
+from gradmill.stages.graph_operators import operator
+from gradmill.stages.graphs import lean
+from gradmill.stages.set import double_backward, memory, release
+
+
+@query
+def plan(db: Database, file: str, name: str) -> GraphPlan | None:
+    """The plan of a function; None if it has errors, or uses what graphs do not support."""
+    function = lean(db, file, name)
+    if function is None:
+        return None
+    rows = {identity: operator(db, identity) for identity in operators_of(function)}
+    operators = {identity: each for identity, each in rows.items() if each is not None}
+    try:
+        return plan_graph(function, operators, release(db), twice=double_backward(db), memory=memory(db))
+    except SpecError as error:
+        for each in (error, *error.others):
+            db.report(_problem(file, name, each))
+        return None
+
+
+def _problem(file: str, name: str, error: SpecError) -> Problem:
+    place = error.place if isinstance(error, GraphError) else None
+    line, column = (place.line, place.column) if place is not None else (1, 1)
+    problem = f"{place.node}: {error.problem}" if place is not None and place.node else error.problem
+    return Problem("graph", name, name, problem, error.hint, line=line, column=column, file=file)
+
+
+def pieces(db: Database, unit: str) -> dict[str, str] | None:
+    """The text of a function and of the formulas that it uses, as the pieces of a unit; None if it has errors."""
+    planned = plan(db, *unit.rsplit(":", 1))
+    if planned is None:
+        return None
+    formulas = {node: text for each in planned.functions for node, text in formulas_of(each, release(db)).items()}
+    return {**function_pieces(planned, release(db)), **formulas}

@@ -1,0 +1,75 @@
+"""The text overrides of a set of layers: the facts of functions that a description selects by, and overridden units."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from gradmill.families.described import stands_apart
+from gradmill.families.family import ATEN
+from gradmill.families.overrides import FunctionFacts, overridden
+from gradmill.families.table import FAMILIES
+from gradmill.families.template import GAP
+from gradmill.model.units import Unit
+from gradmill.query.database import Database
+from gradmill.query.query import query, table
+from gradmill.specs.layers.description import Description, Family
+from gradmill.stages.layered.taking import base_names, is_own
+from gradmill.stages.layered.words import matching, special_words
+from gradmill.stages.match import all_pairs
+from gradmill.stages.schemas import all_heads
+from gradmill.stages.set import described, own_templates
+
+
+@table
+def about(db: Database) -> dict[str, FunctionFacts]:
+    """The facts of each function that a description may select by."""
+    known = set(base_names(db))
+    served = {pair.function for pair in all_pairs(db) if pair.source}
+    special = {word: frozenset(matching.item(db, word) or ()) for word in special_words(db)}
+    facts = {}
+    kernels: dict[str, str] = {}
+    for name, head in all_heads(db):
+        kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
+        other = kernels.setdefault(kernel, head.namespace)
+        true = {"own": is_own(name, head, known), "defined": name in served, "out": head.kind == "out"}
+        words = tuple(word for word, is_true in true.items() if is_true)
+        words += tuple(word for word, names in special.items() if name in names)
+        facts[name] = FunctionFacts(
+            head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""
+        )
+    return facts
+
+
+@query
+def namespaces(db: Database) -> list[str]:
+    """The namespaces of all functions: PyTorch's, then the others by name."""
+    names = {head.namespace for _, head in all_heads(db)}
+    return [ATEN, *sorted(names - {ATEN})]
+
+
+@query
+def rules_of(db: Database, family: str) -> Family:
+    """The description's rules for a family; empty ones if it has none."""
+    layers = described(db)
+    description = Description() if layers is None else layers.description
+    rules = description.family.get(family, Family())
+    return rules if rules.comment else replace(rules, comment=description.comment)
+
+
+def about_unit(db: Database, unit: Unit) -> FunctionFacts:
+    """The facts of a unit's function that a description may select by."""
+    return about.item(db, unit.function) or FunctionFacts(unit.op, unit.op.partition(".")[0], ATEN, ())
+
+
+def overridden_unit(
+    db: Database,
+    family: str,
+    unit: Unit,
+    pieces: Mapping[str, str],
+    by_hooks: Callable[[dict[str, str]], dict[str, str]],
+) -> dict[str, str]:
+    """The pieces of a unit after the description's overrides. `by_hooks`: as in `overridden`."""
+    rules, kind = rules_of(db, family), FAMILIES[family]
+    apart = stands_apart(kind, rules, own_templates(db, family))
+    overridden_pieces = overridden(kind, pieces, rules, about_unit(db, unit), by_hooks, apart=apart)
+    return {piece: text.replace(GAP, "") for piece, text in overridden_pieces.items()}

@@ -1,0 +1,111 @@
+"""The changes of a layer to its entries, before any check of these: a name may occur once per release."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from gradmill.model.layers import LAYER_MARK, Rewrite, SpecSource, role_of
+from gradmill.problems.problem import Problem, SpecError, nearest
+from gradmill.query.database import Database
+from gradmill.query.memo import encode
+from gradmill.query.query import query
+from gradmill.rules.layers.entry import in_namespace, is_excluded, kept_keys, operator_of, rewritten
+from gradmill.rules.layers.versions import Key, applies, is_listed, listed_versions
+from gradmill.specs.layers.lists import keys_of, value_of
+from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
+from gradmill.stages.layered.keys import rules
+from gradmill.stages.set import described, place_of_key, source, version
+
+
+@query
+def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
+    """The releases that a file lists under a name; none if it lists none."""
+    whole = text(db, key)
+    if not name or whole is None:
+        return ()
+    try:
+        listed = value_of(whole, name)
+        if listed is None:
+            misspelt = nearest(name, keys_of(whole) or ())
+            hint = misspelt or "name the key that lists them; or leave `all` out"
+            at = (*source(db, key).at, "versions", "all")
+            rule = "" if misspelt else "unmatched-list"
+            _report(db, at, f"the file has no list of releases '{name}'", hint, name, rule)
+            return ()
+        versions = listed_versions(listed, name)
+    except SpecError as error:
+        db.report(of_file(key, error))
+        return ()
+    release = version(db)
+    if not is_listed(release, versions):
+        problem = f"'{name}' does not list the release {release}: entries do not apply to it"
+        unlisted = SpecError(problem, rule="unlisted-release")
+        db.report(replace(of_file(key, unlisted), warning=True))
+    return versions
+
+
+def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bool]) -> list[Chosen]:
+    """The entries that apply to the release, with the layer's changes, and the layer in their names. A rewritten entry
+    is keyed by its new name."""
+    layer = rules(db, key, keys)
+    mark = f"{LAYER_MARK}{layer.layer}" if layer.layer else ""
+    chosen = []
+    for place, (name, raw) in enumerate(named):
+        value = _chosen(db, key, layer, name, raw)
+        if value is not None:
+            new_name = name_of(value, role_of(key)) if layer.rewrites and value is not raw else name
+            chosen.append((place, f"{new_name}{mark}", value))
+    return chosen
+
+
+def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw | None:
+    if not any(each.func == operator_of(name) for each in of.rewrites):
+        if is_excluded(operator_of(name), of):
+            return None
+        if not of.layer:
+            return raw
+    value = msgspec.msgpack.decode(raw)
+    if not isinstance(value, dict):
+        return raw
+    try:
+        if of.versions is not None:
+            listed = releases_of(db, key, of.versions.all)
+            if not applies(value, of.versions, listed, version(db)):
+                return None
+        entry = in_namespace(kept_keys(value, of), of.namespace)
+        entry, unmatched = rewritten(entry, of.rewrites)
+        for rewrite in unmatched:
+            _report_unmatched(db, rewrite, str(value.get("func")))
+        return Raw(encode(entry))
+    except SpecError as error:
+        op = operator_of(name)
+        db.report(
+            Problem(
+                role_of(key),
+                f"{name}{LAYER_MARK}{of.layer}" if of.layer else name,
+                op,
+                error.problem,
+                error.hint,
+                error.field,
+                error.needle,
+                file=key,
+            )
+        )
+        return Raw(encode(kept_keys(value, of)))
+
+
+def _report_unmatched(db: Database, rewrite: Rewrite, schema: str) -> None:
+    layers = described(db)
+    assert layers is not None
+    at = ("base", "rewrite", str(layers.description.base.rewrite.index(rewrite)), "from")
+    _report(db, at, "the schema does not have the text", f"it is {schema}", rewrite.from_, "unmatched-text")
+
+
+def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: str, rule: str) -> None:
+    """Reports an error about a key of the description, or the warning `rule`. A warning about a base's key is one of
+    the base's own runs."""
+    file, path = place_of_key(db, at)
+    if not (rule and file):
+        db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(rule), file=file, rule=rule))

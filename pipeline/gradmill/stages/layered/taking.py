@@ -1,0 +1,155 @@
+"""The functions that take part in the output of a set of layers, and those that are its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from gradmill.model.entries import by_key
+from gradmill.model.keys import HEADS
+from gradmill.model.layers import entry_operator, listed, role_of
+from gradmill.model.native import FunctionHead
+from gradmill.problems.problem import Role, SpecError
+from gradmill.query.database import Database
+from gradmill.query.query import query, table
+from gradmill.rules.native.heads import qualified, within
+from gradmill.specs.entries import cut, head, outdented, parse_whole
+from gradmill.stages import infos
+from gradmill.stages.layered.files import name_of, text
+from gradmill.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
+from gradmill.stages.set import described, is_described, place_of_key, source, source_keys, sources
+
+T = TypeVar("T")
+
+
+@query
+def base_names(db: Database) -> list[str]:
+    """The operators in the base's file of functions, before any diff."""
+    keys = [key for key in source_keys(db, "native") if key.endswith(":base")]
+    return sorted({name for key in keys for name in _names_in(db, key) or ()})
+
+
+def names_below(db: Database, role: Role, path: tuple[str, ...]) -> list[str] | None:
+    """The names of the entries, before any description leaves one out, of the base of the description that has the key
+    at `path`. Operators of a layer's namespace are there with it and without. None if a file is not YAML."""
+    described_in, _ = place_of_key(db, path)
+    names: set[str] = set()
+    for of in [each for each in sources(db) if each.role == role]:
+        if of.layer and place_of_key(db, of.at)[0] == described_in:
+            break  # sources of a base precede those of what is on top of it
+        own = _names_in(db, of.key)
+        if own is None:
+            return None
+        names |= own | {f"{of.namespace}::{name}" for name in own if of.namespace and "::" not in name}
+    return sorted(names)
+
+
+def _names_in(db: Database, key: str) -> set[str] | None:
+    """The operators or tags in a file, before any diff and any choice; None if it is not YAML."""
+    from gradmill.rules.layers.entry import operator_of  # only needed with layers
+    from gradmill.specs.layers.lists import cut_lists, whole_lists
+
+    role, lists = role_of(key), source(db, key).lists
+    whole = text(db, key) or ""
+    try:
+        pieces = cut_lists(whole, lists) if lists else cut(whole)
+        if pieces is not None:
+            return {operator_of(head(outdented(piece.text)).partition(f"{HEADS[role]}:")[2]) for piece in pieces}
+        values = whole_lists(whole, lists, role) if lists else parse_whole(whole, role)
+    except SpecError:
+        return None
+    return {operator_of(name_of(value, role)) for _, value in values}
+
+
+def participants(db: Database, bucket: str) -> list[Listed]:
+    """The functions of a bucket that take part; all of a plain set."""
+    listed_heads = heads(db, bucket)
+    if not is_described(db):
+        return listed_heads
+    names = set(taken.item(db, bucket) or ())
+    return [listed for listed in listed_heads if listed[0] in names]
+
+
+@table
+def taken(db: Database) -> dict[str, list[str]]:
+    """The functions of a set of layers that take part, by bucket."""
+    return by_key((bucket_of_function(name), name) for name, _ in all_participants(db))
+
+
+def all_participants(db: Database) -> list[Listed]:
+    """The functions that `take` selects, without those that `exclude` names, in the order of printed kernels; all of a
+    plain set, by name."""
+    layers = described(db)
+    if layers is None:
+        return sorted(all_heads(db), key=lambda each: each[1].cpp_name)
+    asked, functions = layers.description.functions, all_heads(db)
+    take = listed(asked.take)
+    if take and "all" not in take:
+        exact = named(db) if {"defined", "named"} & set(take) else set()
+        defined = exact if "defined" in take else set()
+        known = set(base_names(db)) if "own" in take else None
+        special = _special(db, take)
+        functions = [
+            (name, head)
+            for name, head in functions
+            if qualified(head) in exact
+            or within(head.namespace, head.base) in defined
+            or (known is not None and is_own(name, head, known))
+            or name in special
+        ]
+    left_out = set(listed(asked.exclude))
+    functions = [
+        (name, head) for name, head in functions if head.name not in left_out and qualified(head) not in left_out
+    ]
+    return ordered(db, functions, lambda each: each[0], lambda each: each[1].cpp_name)
+
+
+def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_name: Callable[[T], str]) -> list[T]:
+    """Items of functions that take part, in the order of printed kernels. Functions that share a C++ name are in one
+    bucket, in their order; `items` must be in the order of buckets."""
+    layers = described(db)
+    order = "name" if layers is None else layers.description.functions.order
+    if order == "name":
+        return sorted(items, key=cpp_name)
+    place = _places(db, order)
+    return sorted(items, key=lambda each: place[function(each)])
+
+
+def _places(db: Database, order: str) -> dict[str, int]:
+    """The place of each function in the order of the files, or of the definitions that are for it or its base name:
+    those without any come last."""
+    listed = all_heads(db)
+    if order == "file":
+        return {name: i for i, (name, _) in enumerate(listed)}
+    places = {name: i for i, name in reversed(list(enumerate(_defined(db, listed))))}
+    last = len(places)
+
+    def place(head: FunctionHead) -> int:
+        return places.get(qualified(head), places.get(within(head.namespace, head.base), last))
+
+    return {name: i for i, (name, _) in enumerate(sorted(listed, key=lambda each: place(each[1])))}
+
+
+def _special(db: Database, take: Iterable[str]) -> set[str]:
+    """The functions that words with a tag, a layer or a key select."""
+    from gradmill.stages.layered.words import is_special, matching  # only needed with such words
+
+    return {name for word in take if is_special(word) for name in matching.item(db, word) or ()}
+
+
+def _defined(db: Database, listed: list[Listed]) -> list[str]:
+    """The names of the functions that definitions are for, in the order of the definitions."""
+    heads = dict(listed)
+    return [qualified(heads[defined.function]) for defined in infos.all_defined(db)]
+
+
+def named(db: Database) -> set[str]:
+    """The names of the functions that definitions are for."""
+    return set(_defined(db, all_heads(db)))
+
+
+def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
+    """Whether a function is neither the base's nor generated from a function of the base."""
+    if qualified(head) in base:
+        return False
+    return not (name.startswith(GENERATED) and entry_operator(entry_of(name)) in base)

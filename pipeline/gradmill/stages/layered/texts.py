@@ -1,0 +1,83 @@
+"""The texts of the files of a set of layers, with diffs applied and lists checked. Part of the stage `specs`."""
+
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from gradmill.model.layers import role_of
+from gradmill.problems.problem import SpecError
+from gradmill.query.database import Database
+from gradmill.query.query import unkept
+from gradmill.specs.entries import Piece, cut, parse_whole
+from gradmill.specs.layers.diff import Line, apply, lines_of
+from gradmill.specs.layers.lists import check_lists, cut_lists, keys_of, value_of, whole_lists
+from gradmill.stages.layered.files import of_file, text
+from gradmill.stages.set import source
+
+
+@unkept
+def changed(db: Database, key: str) -> list[Line] | None:
+    """The lines of a file after its diffs, each with its origin; None if it cannot be read."""
+    whole = text(db, key)
+    lines = None if whole is None else lines_of(whole)
+    for number, diff in enumerate(source(db, key).diffs, 1):
+        change = text(db, diff)
+        if lines is not None and change is not None:
+            try:
+                lines = apply(lines, change, number, source(db, key).file)
+            except SpecError as error:
+                db.report(of_file(diff, error))
+    return lines
+
+
+@unkept
+def layer_text(db: Database, key: str) -> str | None:
+    """The text of a layer's file after its diffs; None if it cannot be read."""
+    rules = source(db, key)
+    if rules.diffs:
+        lines = changed(db, key)
+        return None if lines is None else "\n".join(line.text for line in lines)
+    whole = text(db, key)
+    if whole is not None and rules.lists:
+        try:
+            check_lists(whole, rules.lists)
+        except SpecError as error:
+            db.report(of_file(key, error))
+            return None
+    return whole
+
+
+def layer_cuts(db: Database, key: str) -> list[Piece]:
+    """The entries of a layer's file as text; none if the text cannot be cut."""
+    whole = layer_text(db, key)
+    lists = source(db, key).lists
+    if whole is None:
+        return []
+    return (cut_lists(whole, lists) if lists else cut(whole)) or []
+
+
+def layer_whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
+    """All entries of a layer's file as text and values, parsed at once; none if an error is reported."""
+    whole, lists = layer_text(db, key), source(db, key).lists
+    if whole is None:
+        return []
+    try:
+        return whole_lists(whole, lists, role_of(key)) if lists else parse_whole(whole, role_of(key))
+    except SpecError as error:
+        problem = of_file(key, error)
+        if found := [] if lists else _lists_in(whole):
+            named = " or ".join(f'list = "{name}"' for name in found)
+            problem = replace(problem, hint=f"name the key that has them in the description: {named}")
+        db.report(problem)
+        return []
+
+
+def _lists_in(whole: str) -> list[str]:
+    """The keys of a file that is a mapping which have lists of mappings."""
+    found = []
+    for name in keys_of(whole) or ():
+        with suppress(SpecError):
+            value = value_of(whole, name)
+            if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+                found.append(name)
+    return found

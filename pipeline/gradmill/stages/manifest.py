@@ -1,0 +1,244 @@
+"""Stage `manifest`: each generated file and its inputs, and each unit with its entry, for other build systems."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gradmill import __version__
+from gradmill.families.file import ANY, File, Made
+from gradmill.families.table import FAMILIES
+from gradmill.model.entries import by_key
+from gradmill.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit, Units
+from gradmill.model.units import Unit
+from gradmill.query.database import Database
+from gradmill.query.memo import digest
+from gradmill.query.query import Parts, query, table, unkept
+from gradmill.specs.spec_set import ROLES
+from gradmill.stages.arrangement import arranged, files
+from gradmill.stages.operator_files import files_of_each, made_of_each
+from gradmill.stages.schemas import buckets, schema_texts, texts
+from gradmill.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
+from gradmill.stages.shard import made
+from gradmill.stages.specs import files_of, files_of_some, lines
+from gradmill.stages.units import families, is_in_buckets, units, units_in
+
+_encoder = msgspec.json.Encoder()
+# Placeholders that are replaced later: JSON has no such bytes.
+_HERE: Any = Raw(b"\0")
+_NUMBER: Any = Raw(b"\1")
+_TEXT: Any = Raw(b"\2")
+
+
+@unkept
+def manifest(db: Database, layout: str, shards: int) -> Parts:
+    """The manifest as JSON, with one line per file."""
+    described, at = spec_set(db), (layout, shards)
+    listed, within = files(db, *at), titles(db, *at)
+    header = Manifest(
+        __version__,
+        described.name,
+        version(db),
+        layout,
+        tuple(_inputs(db, (file.template for file in listed.values()))),
+        _HERE,
+    )
+    head, end = msgspec.json.encode(header).split(_HERE)
+    lines = (_file_line(db, listed[name], made(db, *at, name), of) for name, of in within.items())
+    of_operators = db.names(buckets) if db.names(files_of_each, *at) else ()
+    of_each = filter(None, (lines_of_each(db, *at, bucket) for bucket in of_operators))
+    return Parts([head, *_lines(chain(lines, of_each)), end, b"\n"])
+
+
+@unkept
+def unit_list(db: Database) -> Parts:
+    """The units as JSON, with one line per unit."""
+    head, end = msgspec.json.encode(Units(spec_set(db).name, _HERE)).split(_HERE)
+    listed = families(db)
+    whole = [family for family in listed if not is_in_buckets(db, family)]
+    texts = filter(None, (unit_lines(db, part) for part in [*whole, *(db.names(buckets) if whole != listed else ())]))
+    return Parts([head, *_lines(texts), end, b"\n"])
+
+
+@query
+def units_digest(db: Database) -> bytes:
+    """The digest of the bytes of the list of units."""
+    return unit_list(db).digest
+
+
+def _lines(items: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    """A list of encoded items in parts, one item per line."""
+    yield b"["
+    for number, item in enumerate(items):
+        yield b",\n" if number else b"\n"
+        yield item
+    yield b"\n]"
+
+
+def _inputs(db: Database, templates: Iterable[str]) -> Iterator[ManifestInput]:
+    described, used = spec_set(db), set(templates)
+    for key, name in described.files.items():
+        yield ManifestInput(name, digest(db.input(spec_label(key)) or b"").hex())
+    for name in (name for name in described.templates if name in used):
+        yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
+    for name in asked(db).files:
+        yield ManifestInput(f"graphs/{name}", digest(db.input(graph_label(name)) or b"").hex())
+    yield ManifestInput("gradmill", (db.input(CODE) or b"").hex())
+
+
+@table
+def titles(db: Database, layout: str, shards: int) -> dict[str, memoryview]:
+    """The titles of the units of each file, without those that each operator has, as JSON.
+
+    A table, since those are made at once: the units of all families are in memory then.
+    """
+    of = {family: {unit.name: unit.title for unit in units(db, family)} for family in families(db)}
+    listed = {name: file for name, file in arranged(db, layout, shards).items() if not file.is_of_each}
+    lists = {(file.family, file.units): memoryview(b"") for file in listed.values()}  # few: files share units
+    for family, names in lists:
+        lists[family, names] = memoryview(_encoder.encode(list(map(of[family].__getitem__, names))))
+    return {name: lists[file.family, file.units] for name, file in listed.items()}
+
+
+def _file_line(db: Database, file: File, text: Made, titles: memoryview) -> bytes:
+    """The manifest's entry for a file, as JSON."""
+    within: Any = Raw(titles)
+    digests = text.sha256.hex(), text.xxh3.hex()
+    return _encoder.encode(ManifestFile(file.name, text.size, *digests, _inputs_of(db, file), within))
+
+
+@query
+def lines_of_each(db: Database, layout: str, shards: int, bucket: str) -> bytes:
+    """The manifest's entries for the files that each operator of a bucket has, as JSON."""
+    lines = []
+    for name, file in files_of_each(db, layout, shards).items():
+        inputs = _inputs_of(db, file)
+        titled = by_key((name.replace(ANY, unit.operator), unit.title) for unit in units_in(db, file.family, bucket))
+        lines += [
+            ManifestFile(each, text.size, text.sha256.hex(), text.xxh3.hex(), inputs, tuple(titled[each]))
+            for each, text in made_of_each(db, layout, shards, name, bucket).items()
+        ]
+    return b",\n".join(map(_encoder.encode, lines))
+
+
+def _inputs_of(db: Database, file: File) -> tuple[str, ...]:
+    """The inputs of a file."""
+    template = (f"templates/{file.template}",) if file.template else ()
+    sources = dict.fromkeys(f"graphs/{unit.rpartition(':')[0]}" for unit in file.units) if file.whole else ()
+    return (*spec_set(db).files.values(), *template, *sources, "gradmill")
+
+
+def _as_format(text: bytes) -> bytes:
+    """JSON as a format, whose fields are in place of `_NUMBER` and `_TEXT`."""
+    return text.replace(b"%", b"%%").replace(_NUMBER, b"%d").replace(_TEXT, b"%b")
+
+
+class UnitFacts(Struct, frozen=True, array_like=True):
+    """The facts about units, without their schemas and lines."""
+
+    text: memoryview  # a format for the schema and the line of each unit
+    functions: list[str]  # "" for a unit without one
+    sources: list[str]  # the role of the file of each unit, or the name of its graph file
+    entries: list[str]
+
+
+@query
+def unit_facts(db: Database, part: str) -> UnitFacts:
+    """The facts about the units of a family, or of a bucket of the families that have units in buckets. Independent of
+    their schemas and of the lines of entries."""
+    named = _units_of(db, part)
+    listed = [unit for _, unit in named]
+    roles = {unit.role for unit in listed}
+    known: dict[str, dict[str, str]] = (
+        {role: files_of(db, role) for role in ROLES if role in roles}
+        if part in FAMILIES
+        else {"native": files_of_some(db, "native", (unit.entry for unit in listed))}
+    )
+    sources = [f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role for unit in listed]
+    named_files = [
+        known[source].get(unit.entry, "") if source in known else source for unit, source in zip(listed, sources)
+    ]
+    lines = _encoder.encode_lines(
+        [
+            ManifestUnit(unit.title, family, _TEXT, unit.dispatch_key, file, _NUMBER, unit.synthesized)
+            for (family, unit), file in zip(named, named_files)
+        ]
+    )
+    form = memoryview(_as_format(lines[:-1].replace(b"\n", b",\n")))
+    return UnitFacts(form, [unit.function for unit in listed], sources, [unit.entry for unit in listed])
+
+
+@query
+def schemas(db: Database) -> dict[str, bytes]:
+    """The schemas of all functions as JSON, by identity."""
+    return _as_json(schema_texts(db))
+
+
+def _as_json(schemas: dict[str, str]) -> dict[str, bytes]:
+    return dict(zip(schemas, _encoder.encode_lines(schemas.values()).splitlines()))
+
+
+@query
+def lines_in(db: Database, bucket: str) -> dict[str, int]:
+    """The lines of the native entries of a bucket."""
+    known = lines(db, "native")
+    return {entry: known[entry] for entry in buckets.item(db, bucket) or ()}
+
+
+def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
+    """The units of `unit_facts`, each with its family."""
+    if part in FAMILIES:
+        return [(part, unit) for unit in units(db, part)]
+    return [(name, unit) for name in families(db) if is_in_buckets(db, name) for unit in units_in(db, name, part)]
+
+
+@query
+def unit_lines(db: Database, part: str) -> memoryview:
+    """The entries for these units, as JSON. Large: it is decoded without a copy."""
+    facts = unit_facts(db, part)
+    known = schemas(db) if part in FAMILIES else _as_json(texts(db, part))
+    placed = {
+        source: _lines_of(db, source) if part in FAMILIES else lines_in(db, part)
+        for source in dict.fromkeys(facts.sources)
+    }
+    values = (
+        (known.get(function) or _encoder.encode(_schema_of(db, source, entry)), placed[source].get(entry, 0))
+        for function, source, entry in zip(facts.functions, facts.sources, facts.entries)
+    )
+    return memoryview(bytes(facts.text) % tuple(chain.from_iterable(values)))
+
+
+def _schema_of(db: Database, source: str, entry: str) -> str:
+    """The schema of a function of a graph file; "" for any other unit without a function."""
+    if source in ROLES:
+        return ""
+    from gradmill.stages import graphs  # much code, only needed with graphs
+
+    return graphs.signature(db, source.removeprefix("graphs/"), entry)
+
+
+def _lines_of(db: Database, source: str) -> dict[str, int]:
+    """The lines of the entries of a role, or of the functions of a graph file."""
+    role = next((role for role in ROLES if role == source), None)
+    if role is not None:
+        return lines(db, role)
+    from gradmill.stages import graphs  # much code, only needed with graphs
+
+    return graphs.lines(db, source.removeprefix("graphs/"))
+
+
+def depfile(targets: Iterable[str], sources: bytes) -> Parts:
+    """A depfile: a make rule without a recipe, which makes the targets out of date if a source is newer. `sources`:
+    from `escaped`."""
+    return Parts([" ".join(map(_escaped, targets)).encode(), b": ", sources, b"\n"])
+
+
+def escaped(inputs: Iterable[str]) -> bytes:
+    """The sources of a depfile, each once."""
+    return " \\\n  ".join(map(_escaped, dict.fromkeys(inputs))).encode()
+
+
+def _escaped(path: str) -> str:
+    return path.replace("\\", "\\\\").replace(" ", "\\ ").replace("#", "\\#").replace("$", "$$")

@@ -1,0 +1,135 @@
+"""The files that each operator has, such as `ops/add_ops.h`: thousands of small ones, which share a row per bucket.
+
+Part of the stage `shard`. In the table of files they have one entry, with `{operator}` in its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from gradmill.families.file import ANY, File, Made
+from gradmill.families.table import FAMILIES
+from gradmill.families.template import Template, Value
+from gradmill.model.entries import by_key
+from gradmill.problems.problem import Problem, SpecError
+from gradmill.query.database import Database
+from gradmill.query.memo import digest
+from gradmill.query.query import query, table, unkept
+from gradmill.stages.arrangement import files
+from gradmill.stages.emit import rendered, text
+from gradmill.stages.schemas import buckets, entry_of
+from gradmill.stages.templates import formatted, is_block, template_of
+from gradmill.stages.units import units_in
+
+
+class Home(NamedTuple):
+    """Where a file belongs: its entry in the table of files; if each operator has one, the bucket of its operator, and
+    the digest of its bytes."""
+
+    entry: str
+    bucket: str = ""
+    digest: bytes = b""
+
+
+@table
+def files_of_each(db: Database, layout: str, shards: int) -> dict[str, File]:
+    """The entries in the table of files, without units: files of one bucket do not depend on operators of others."""
+    names = (name for name in db.names(files, layout, shards) if ANY in name)
+    found = {name: files.item(db, layout, shards, name) for name in names}
+    return {name: replace(file, units=()) for name, file in found.items() if file is not None}
+
+
+@query
+def made_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, Made]:
+    """The files of a bucket of operators by name, with their sizes and digests. `name`: of their entry."""
+    made = {}
+    for each, data in contents_of_each(db, layout, shards, name, bucket).items():
+        made[each] = Made(len(data), digest(data), hashlib.sha256(data).digest())
+    return made
+
+
+@unkept
+def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, bytes]:
+    """The bytes of these files. None if the template has an error, which `outline` reports."""
+    file = files_of_each.item(db, layout, shards, name)
+    if file is None:
+        return {}
+    try:
+        template = template_of(db, file)
+    except SpecError:
+        return {}
+    operators = by_key((unit.operator, unit.name) for unit in units_in(db, file.family, bucket))
+    listed = [file.of(operator, members) for operator, members in operators.items()]
+    filled = {each.name: _filled(db, each, template) for each in listed}
+    return {each: formatted(db, own).encode() for each, own in filled.items() if own is not None}
+
+
+def _filled(db: Database, file: File, template: Template) -> str | None:
+    """The text of one operator's file; None if it has none."""
+    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment, **file.constants)
+    if file.optional and not any(text(db, file.family, unit).get(file.optional) for unit in file.units):
+        return None
+    for hole, piece in file.slots.items():
+        of = text if is_block(template, hole) else rendered
+        values[hole] = [each for unit in file.units for each in kind.items(of(db, file.family, unit), piece)]
+    return template.fill(values)
+
+
+@query
+def homes(db: Database, layout: str, shards: int, name: str) -> dict[str, Home]:
+    """The files of all operators, by name. `name`: of their entry."""
+    found: dict[str, Home] = {}
+    for bucket in db.names(buckets):
+        made = made_of_each(db, layout, shards, name, bucket)
+        found.update((each, Home(name, bucket, own.xxh3)) for each, own in made.items())
+    return found
+
+
+@query
+def distinct(db: Database, layout: str, shards: int) -> bool:
+    """Reports operators with a file of one name: `ops/add_native.h` of `add` and of `add_native`."""
+    from gradmill.stages.operators import operators  # few runs have such files
+
+    known = {name: bucket for bucket in db.names(buckets) for name in db.names(operators, bucket)}
+    entries = [name for name in db.names(files, layout, shards) if ANY in name]
+    for one, other, middle in _overlapping(entries):
+        for longer in (name for name in known if name.endswith(middle) and name.removesuffix(middle) in known):
+            shorter = longer.removesuffix(middle)
+            name = other.replace(ANY, longer)
+            own = ((one, shorter), (other, longer))
+            if all(name in made_of_each(db, layout, shards, entry, known[of]) for entry, of in own):
+                first = operators.item(db, known[longer], longer)
+                assert first is not None
+                problem = f"'{shorter}' and '{longer}' would both have the file '{name}'"
+                db.report(Problem("native", entry_of(first.functions[0]), longer, problem, "rename one of them"))
+    return True
+
+
+def _overlapping(entries: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Pairs of entries of which the first, of one operator, is the second of another, whose name ends in a third."""
+    pairs = ((one, other, *map(_after, (one, other))) for one in entries for other in entries if one != other)
+    return [(one, other, long.removesuffix(short)) for one, other, long, short in pairs if long.endswith(short)]
+
+
+def _after(entry: str) -> str:
+    return entry.partition(ANY)[2]
+
+
+def made_of_all(db: Database, layout: str, shards: int, name: str) -> Made:
+    """The size and digests of all files of an entry, as of their names and digests."""
+    every = [made_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
+    listed = b"".join(each.encode() + made.sha256 for files in every for each, made in sorted(files.items()))
+    size = sum(made.size for files in every for made in files.values())
+    return Made(size, digest(listed), hashlib.sha256(listed).digest())
+
+
+def written_files(db: Database, layout: str, shards: int) -> dict[str, Home]:
+    """All generated files by name, those that each operator has too. Needs the text of these."""
+    found: dict[str, Home] = {}
+    for name in db.names(files, layout, shards):
+        found.update(homes(db, layout, shards, name) if ANY in name else {name: Home(name)})
+    return found

@@ -1,0 +1,147 @@
+"""What is registered for each dispatch key: kernels of which groups of functions. Part of the stage `schemas`.
+
+torchgen: `gen.gen_source_files`.
+"""
+
+from msgspec import Struct
+
+from gradmill.families.kernel_headers.files import NAMESPACE
+from gradmill.model.native import RegisteredKernels
+from gradmill.model.units import Unit
+from gradmill.query.database import Database
+from gradmill.query.query import query, table
+from gradmill.rules.dispatch.groups import MADE, Group, served
+from gradmill.stages.native_aot import compiled_ahead
+from gradmill.stages.operators import kernel_keys
+from gradmill.stages.schemas import bucket_of_function, buckets, entry_of, function, in_order
+from gradmill.stages.selection import with_kernels
+from gradmill.stages.set import release
+from gradmill.stages.variants import group_of, groups
+
+
+class Registered(Struct, frozen=True, array_like=True):
+    """A group of functions that has kernels for a key."""
+
+    functions: list[str]  # by identity, in the order of the group
+    operator: str  # the base name
+    op: str  # the name of the first
+    declared: bool  # whether a function has a kernel for the key, or a structured one stands for it
+    before: str  # the first function with its signature, whose place in the file it has
+
+
+@table
+def registrations(db: Database, bucket: str) -> dict[str, Registered]:
+    """What is registered for the functions of a bucket, by dispatch key and first function."""
+    found = {}
+    for first, members in groups(db, bucket).items():
+        names, group = members.functions, group_of(db, members)
+        if group is not None:
+            for key, declared in _keys(db, group):
+                found[f"{key} {first}"] = Registered(names, members.operator, members.op, declared, members.before)
+    return found
+
+
+class Space(Struct, frozen=True, array_like=True):
+    """The kernels for a key that are in a namespace."""
+
+    before: str  # the first function of all that may have such a kernel
+    defines: bool  # whether one has wrappers
+    registers: bool  # whether one that is selected has
+
+
+@query
+def spaces_in(db: Database, bucket: str) -> dict[str, Space]:
+    """The namespaces of kernels in a bucket, by dispatch key: `CPU at::native`. Functions without a kernel count for
+    the usual one."""
+    chosen = with_kernels(db, bucket)
+    found: dict[str, Space] = {}
+    for members in groups(db, bucket).values():
+        group = group_of(db, members)
+        for key in sorted(release(db).file_keys) if group is not None else ():
+            assert group is not None
+            kernel, own = group.kernel(key), list(served(group, key))
+            name = f"{key} {NAMESPACE if kernel is None else kernel.namespace}"
+            known = found.setdefault(name, Space(members.before, False, False))
+            named = zip(members.functions, group.functions)
+            registers = any(of in own and (chosen is None or each in chosen) for each, of in named)
+            found[name] = Space(known.before, known.defines or bool(own), known.registers or registers)
+    return found
+
+
+@query
+def kernel_spaces(db: Database) -> list[str]:
+    """What `spaces_in` has, in the order of the file, without those that define nothing. ` -` follows those that
+    register nothing. None since 2.7, where each group has a text of its own."""
+    if release(db).kernel_shards:
+        return []
+    listed = [each for bucket in db.names(buckets) for each in spaces_in(db, bucket).items()]
+    known, found = db.names(kernel_keys), dict[str, tuple[bool, bool]]()
+    for name, own in in_order(db, listed, lambda each: each[1].before):
+        defines, registers = found.get(name, (False, False))
+        found[name] = defines or own.defines, registers or own.registers
+    return [
+        name if registers else f"{name} -"
+        for name, (defines, registers) in found.items()
+        if defines and name.partition(" ")[0] in known
+    ]
+
+
+def _keys(db: Database, group: Group) -> list[tuple[str, bool]]:
+    """The keys that something is registered for, each with whether a function has a kernel for it."""
+    known, own = db.names(kernel_keys), {key for each in group.functions for key in each.dispatch}
+    own.update(MADE if group.primary.structured else ())
+    keys = [key for key in release(db).file_keys if key in own or key in MADE]
+    found = [(key, key in own) for key in sorted(keys)]
+    return [(key, declared) for key, declared in found if declared or (key in known and any(served(group, key)))]
+
+
+def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
+    """The functions of a group and the key, by the name of a registration; None if there are none, or no kernel of any
+    function is for the key."""
+    key, _, identity = name.partition(" ")
+    found = registrations.item(db, bucket_of_function(identity), name)
+    if found is None or key not in db.names(kernel_keys):
+        return None
+    functions = {each: own for each in found.functions if (own := function(db, each)) is not None}
+    chosen = with_kernels(db, bucket_of_function(identity))
+    omitted = (str(own.func.name) for each, own in functions.items() if chosen is not None and each not in chosen)
+    ahead = compiled_ahead(db, key, next(iter(functions.values()))) if functions else None
+    return RegisteredKernels(key, tuple(functions.values()), tuple(omitted), ahead)
+
+
+def all_units(db: Database) -> list[Unit]:
+    """All registrations, of each key in the order of the file."""
+    listed = [each for bucket in db.names(buckets) for each in registrations(db, bucket).items()]
+    return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
+
+
+def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
+    """The registrations of a bucket of functions."""
+    return [_unit(*each) for each in registrations(db, bucket).items()]
+
+
+def unit_named(db: Database, name: str) -> Unit | None:
+    """A registration as a unit; None if there is none."""
+    found = registrations.item(db, bucket_of_function(name.partition(" ")[2]), name)
+    return None if found is None else _unit(name, found)
+
+
+def units_of_function(db: Database, identity: str) -> list[str]:
+    """The registrations that a function is part of."""
+    return [name for name, own in registrations(db, bucket_of_function(identity)).items() if identity in own.functions]
+
+
+def _unit(name: str, of: Registered) -> Unit:
+    key, _, identity = name.partition(" ")
+    return Unit(
+        name,
+        f"{key}::{of.op}",
+        of.operator,
+        of.op,
+        "native",
+        entry_of(identity),
+        key,
+        not of.declared,
+        identity,
+        tuple(of.functions),
+    )
