@@ -35,6 +35,7 @@ TESTS = {  # of a folder of `gradmill`: the tests that should notice, the fastes
     "model": EQUALITY,
     "releases": (*EQUALITY, "tests/releases"),
     "specs": ("tests/specs", *EQUALITY),
+    "lints": ("tests/lsp/test_bad.py", "tests/rules", "tests/problems"),
     "rules": (*EQUALITY, "tests/rules"),
     "families": (*EQUALITY, "tests/families", "tests/aten"),
     "stages": (*EQUALITY, "tests/stages", "tests/aten/test_contract.py"),

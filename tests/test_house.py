@@ -31,6 +31,7 @@ ORDER = (
     "stages",
     "graphs",
     "families",
+    "lints",
     "rules",
     "specs",
     "cpp",

@@ -11,10 +11,10 @@ from gradmill.cpp.conversions import CONVERSIONS, accepts, of_cpp, of_schema
 from gradmill.cpp.declared import ANY, DeclaredOverload
 from gradmill.cpp.expression import Node, parse, tokens_of
 from gradmill.cpp.header import read_header
+from gradmill.lints.known import CALL, METHOD
+from gradmill.lints.typecheck import check_types
+from gradmill.lints.uses import UNCOUNTED, read_uses
 from gradmill.problems.problem import SpecError
-from gradmill.rules.derivatives.known import CALL, METHOD
-from gradmill.rules.derivatives.typecheck import check_types
-from gradmill.rules.derivatives.uses import UNCOUNTED, read_uses
 
 # ---- parsing
 

@@ -13,8 +13,8 @@ from gradmill.cpp.conversions import CONVERSIONS
 from gradmill.cpp.expression import parse, tokens_of
 from gradmill.front.run.session import Session
 from gradmill.front.settings.config import read_config
-from gradmill.rules.derivatives.gradients import check_value
-from gradmill.rules.derivatives.typecheck import check_types
+from gradmill.lints.gradients import check_value
+from gradmill.lints.typecheck import check_types
 from gradmill.stages.formulas.vocabulary import Vocabulary
 
 pytestmark = [pytest.mark.slow(10)]

@@ -8,9 +8,9 @@ import pytest
 from project import Project, assert_clean
 
 from gradmill.cpp.expression import tokens_of
-from gradmill.rules.derivatives.suspicion import unknown_names
-from gradmill.rules.derivatives.uses import read_uses
-from gradmill.rules.matching.lost import near_misses
+from gradmill.lints.lost import near_misses
+from gradmill.lints.suspicion import unknown_names
+from gradmill.lints.uses import read_uses
 
 LENGTH = 30_000
 

@@ -16,12 +16,12 @@ from releases.test_all_releases import source_of
 from gradmill.cpp.expression import tokens_of
 from gradmill.cpp.header import ANY, Arity, arity_of, declared_at, read_header
 from gradmill.families.table import TEMPLATES
+from gradmill.lints.calls import check_calls_and_names
+from gradmill.lints.known import CALL, METHOD
+from gradmill.lints.uses import read_uses
 from gradmill.problems.problem import SpecError
 from gradmill.releases import KNOWN, minor
 from gradmill.releases.names import names_of
-from gradmill.rules.derivatives.calls import check_calls_and_names
-from gradmill.rules.derivatives.known import CALL, METHOD
-from gradmill.rules.derivatives.uses import read_uses
 from gradmill.specs.find import find_spec_set
 from gradmill.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL
 

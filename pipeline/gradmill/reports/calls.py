@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradmill.cpp.expression import TYPES, tokens_of
-from gradmill.rules.derivatives.known import ATEN, CALL, METHOD
-from gradmill.rules.derivatives.uses import read_uses
+from gradmill.lints.known import ATEN, CALL, METHOD
+from gradmill.lints.uses import read_uses
 
 _KINDS = {"": CALL, "at::": ATEN, ".": METHOD}  # by the scope of the name
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from gradmill.lints.calls import counted
 from gradmill.model.entries import by_key
 from gradmill.query.database import Database
-from gradmill.rules.derivatives.calls import counted
 from gradmill.specs.headers import MANUAL
 from gradmill.stages.formulas.vocabulary import declarations, helpers_of_release
 from gradmill.stages.set import spec_set

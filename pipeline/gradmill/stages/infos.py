@@ -100,10 +100,10 @@ def shape_part(db: Database, items: Items, name: str) -> tuple[tuple[str, bool],
 
 def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none if it has errors, which are reported."""
+    from gradmill.lints.suspicion import of_names, suspicious
     from gradmill.releases.elsewhere import dated_name
     from gradmill.rules.derivatives.hidden import hidden_outputs
     from gradmill.rules.derivatives.info import create_infos, valid_rows  # much code, only for formulas that changed
-    from gradmill.rules.derivatives.suspicion import of_names, suspicious
     from gradmill.stages.formulas.cut import explained
     from gradmill.stages.formulas.vocabulary import Vocabulary
 

@@ -192,7 +192,7 @@ class Derived(Struct, frozen=True, array_like=True):
 @query
 def derived(db: Database, bucket: str) -> Derived:
     """The functions of a bucket that may have lost their derivatives, and the names of those that have some."""
-    from gradmill.rules.matching.lost import suspects  # only needed for names that changed
+    from gradmill.lints.lost import suspects  # only needed for names that changed
 
     written = [(pair, pair.op.partition(".")[0]) for pair in _written(db, bucket)]
     without = [(pair.function, name) for pair, name in written if pair.source is None]
@@ -208,7 +208,7 @@ def _written(db: Database, bucket: str) -> list[Pair]:
 @query
 def lost_derivatives(db: Database) -> int:
     """Reports functions without a derivative that should have one, as a name is misspelt; returns their number."""
-    from gradmill.rules.matching.lost import lost, near_misses
+    from gradmill.lints.lost import lost, near_misses
 
     known = [derived(db, bucket) for bucket in db.names(buckets)]
     names = dict.fromkeys(sorted(name for each in known for name in each.names))

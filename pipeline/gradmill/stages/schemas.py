@@ -108,8 +108,8 @@ def _head(name: str, parsed: NativeFunction) -> FunctionHead:
 @table
 def generated(db: Database, bucket: str) -> dict[str, Generated]:
     """The functions that upstream generates for a bucket, by key. Reports errors between variants."""
+    from gradmill.lints.split import instead_of_lacking
     from gradmill.rules.native.groups import GroupError, group_variants, ignored_autogen, missing_variants
-    from gradmill.rules.native.split import instead_of_lacking
 
     listed = declared_heads(db, bucket)
     plain = [head for _, head in listed]
@@ -254,8 +254,8 @@ class Views(Struct, frozen=True, array_like=True):
 @query
 def views(db: Database, bucket: str) -> Views:
     """The view groups of a bucket. Reports groups that are not well formed."""
+    from gradmill.lints.split import instead_of_lacking
     from gradmill.rules.native.groups import GroupError, check_view_group, untagged, view_groups
-    from gradmill.rules.native.split import instead_of_lacking
 
     listed = heads(db, bucket)
     plain = [head for _, head in listed]
@@ -289,8 +289,8 @@ def structured(db: Database) -> dict[str, bool]:
 def checked(db: Database, bucket: str) -> bool:
     """Reports errors between the functions of a bucket: view groups, delegates, in-place views, duplicates, variants
     that do not form a group."""
+    from gradmill.lints.split import split_variants
     from gradmill.rules.native.groups import GroupError, check_functions
-    from gradmill.rules.native.split import split_variants
 
     db.digest(views, bucket)
     listed = declared_heads(db, bucket)

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from gradmill.cpp.bindings import return_names
+from gradmill.lints.known import METHODS
 from gradmill.model.keys import HEADS, KEYS, Value
 from gradmill.model.schema import Schema
 from gradmill.query.database import Database
@@ -17,7 +18,6 @@ from gradmill.reports.editor.hover import WORDS, schema_of
 from gradmill.reports.editor.outline import outline
 from gradmill.reports.helpers import all_helpers
 from gradmill.reports.page.callers import method_calls
-from gradmill.rules.derivatives.known import METHODS
 from gradmill.stages import schemas
 from gradmill.stages.layered.hidden import all_hidden
 from gradmill.stages.set import release

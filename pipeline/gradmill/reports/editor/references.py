@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from gradmill.lints.known import SYMINT
 from gradmill.model.keys import HEADS
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
@@ -23,7 +24,6 @@ from gradmill.reports.editor.places import (
     names_in,
 )
 from gradmill.reports.editor.words import Reader, Word
-from gradmill.rules.derivatives.known import SYMINT
 from gradmill.rules.native.python_names import OUT
 
 _VALUE = re.compile(r"\w+")

@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from gradmill.cpp.expression import Token, tokens_of
 from gradmill.cpp.header import parameters_of
+from gradmill.lints.known import SYMINT
+from gradmill.lints.uses import use_of
 from gradmill.model.native import NativeFunction
 from gradmill.query.database import Database
 from gradmill.reports.editor.cursor import Cursor
 from gradmill.reports.editor.outline import entry_above, formula_of, is_formula
 from gradmill.reports.helpers import Helper, all_helpers
-from gradmill.rules.derivatives.known import SYMINT
-from gradmill.rules.derivatives.uses import use_of
 from gradmill.rules.native.python_names import OUT
 from gradmill.stages import schemas
 

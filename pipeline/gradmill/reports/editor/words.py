@@ -11,17 +11,17 @@ from msgspec import Struct
 
 from gradmill.cpp.bindings import return_names
 from gradmill.cpp.expression import Token, tokens_of
+from gradmill.lints.calls import CPP_WORDS
+from gradmill.lints.known import CALL, METHOD, METHODS, SYMINT, TYPES
+from gradmill.lints.suspicion import GRADIENTS, unknown_names
+from gradmill.lints.uses import Use, declared, read_uses
 from gradmill.model.schema import Schema
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
 from gradmill.reports.editor.hover import WORDS, schema_of
 from gradmill.reports.editor.outline import Body, Formula, formulas
 from gradmill.reports.helpers import all_helpers
-from gradmill.rules.derivatives.calls import CPP_WORDS
 from gradmill.rules.derivatives.hidden import hidden_of
-from gradmill.rules.derivatives.known import CALL, METHOD, METHODS, SYMINT, TYPES
-from gradmill.rules.derivatives.suspicion import GRADIENTS, unknown_names
-from gradmill.rules.derivatives.uses import Use, declared, read_uses
 from gradmill.stages.formulas.vocabulary import Vocabulary, called, declares_all, known
 from gradmill.stages.schemas import buckets
 from gradmill.stages.set import HiddenFacts, hidden_facts

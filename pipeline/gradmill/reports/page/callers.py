@@ -6,6 +6,7 @@ from collections import Counter
 
 from msgspec import Struct
 
+from gradmill.lints.known import ATEN, CALL, METHOD, SYMINT
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.reports.calls import Call, calls_in
@@ -13,7 +14,6 @@ from gradmill.reports.helpers import all_helpers
 from gradmill.reports.page.model import Ref, User
 from gradmill.reports.page.names import helper_page, node_anchor, operator_page_of, page_of, source_page
 from gradmill.reports.page.relations import members, refs
-from gradmill.rules.derivatives.known import ATEN, CALL, METHOD, SYMINT
 from gradmill.stages import infos
 from gradmill.stages.derivatives import buckets, definitions, in_order
 from gradmill.stages.formulas.vocabulary import declarations

@@ -76,9 +76,9 @@ def _formulas(entry: object) -> Iterator[tuple[tuple[str, ...], str]]:
 def _reads_on(text: str, field: tuple[str, ...], formula: str) -> bool:
     """Whether a comment follows a formula, and both are one expression of names that the entry has."""
     from gradmill.cpp.expression import tokens_of
+    from gradmill.lints.suspicion import GRADIENTS, unknown_names
+    from gradmill.lints.uses import read_uses
     from gradmill.problems.locate import comment_after
-    from gradmill.rules.derivatives.suspicion import GRADIENTS, unknown_names
-    from gradmill.rules.derivatives.uses import read_uses
 
     comment = comment_after(text, field)
     match = _GOES_ON.match(comment)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from gradmill.cpp.declared import ANY, DeclaredOverload, Header
 from gradmill.cpp.overloads import Called, calls_of
 from gradmill.grammar.buckets import bucket_of
+from gradmill.lints.known import CALL, CONSTANT, METHOD, SYMINT
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query, table, unkept
-from gradmill.rules.derivatives.known import CALL, CONSTANT, METHOD, SYMINT
 from gradmill.specs.headers import MANUAL
 from gradmill.specs.text import decode_text
 from gradmill.stages.schemas import GENERATED, buckets, declared, heads

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from gradmill.cpp.expression import Token
+from gradmill.lints.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, SYMINT, TYPES, KnownNames
+from gradmill.lints.uses import UNCOUNTED, Use, Uses, declared
 from gradmill.model.regex import regex
 from gradmill.problems.names import Hint, is_certain
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, SYMINT, TYPES, KnownNames
-from gradmill.rules.derivatives.uses import UNCOUNTED, Use, Uses, declared
 
 COMMENT = "comment"  # the rule of a comment that is none in YAML or in C++
 COUNT = "argument-count"  # the rule of a call with too few or too many arguments

@@ -12,10 +12,7 @@ from itertools import combinations
 from gradmill.cpp.conversions import accepts, array_size, members, of_cpp, tuple_of
 from gradmill.cpp.declared import ANY, DeclaredOverload
 from gradmill.cpp.expression import TYPES, Node, Parsed, Token
-from gradmill.model.regex import regex
-from gradmill.problems.names import Hint
-from gradmill.problems.problem import SpecError
-from gradmill.rules.derivatives.known import (
+from gradmill.lints.known import (
     ATEN,
     CALL,
     METHOD,
@@ -25,7 +22,10 @@ from gradmill.rules.derivatives.known import (
     KnownNames,
     methods_of,
 )
-from gradmill.rules.derivatives.pitfalls import check_pitfalls
+from gradmill.lints.pitfalls import check_pitfalls
+from gradmill.model.regex import regex
+from gradmill.problems.names import Hint
+from gradmill.problems.problem import SpecError
 
 _NEEDLE = 200  # characters from a place on: enough to identify it
 _SHOWN = 3  # overloads in a hint

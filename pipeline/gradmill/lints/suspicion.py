@@ -1,7 +1,7 @@
 """Errors in formulas that upstream accepts: unknown names.
 
 A name is known if it is an argument, an output, a gradient, something saved, declared in the formula itself, or a
-word of C++. `gradmill.rules.derivatives.calls` checks names that are called, members, types (`SymInt`) and
+word of C++. `gradmill.lints.calls` checks names that are called, members, types (`SymInt`) and
 constants (`M_PI`, `kJagged`).
 """
 
@@ -15,14 +15,8 @@ from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import return_names
 from gradmill.cpp.conversions import of_schema
 from gradmill.cpp.expression import Node, parse, tokens_of
-from gradmill.model.autograd import Definition, Formula, Info
-from gradmill.model.native import NativeFunction
-from gradmill.model.regex import regex
-from gradmill.problems.names import Hint
-from gradmill.problems.problem import SpecError, nearest
-from gradmill.rules.derivatives.calls import COMMENT, COUNT, TYPE, UNREADABLE, check_calls_and_names
-from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
-from gradmill.rules.derivatives.gradients import (
+from gradmill.lints.calls import COMMENT, COUNT, TYPE, UNREADABLE, check_calls_and_names
+from gradmill.lints.gradients import (
     check_value,
     dropped_tangents,
     nonlinear,
@@ -30,10 +24,16 @@ from gradmill.rules.derivatives.gradients import (
     out_of_bounds,
     tangents_of_factors,
 )
-from gradmill.rules.derivatives.known import CALL, KnownNames
+from gradmill.lints.known import CALL, KnownNames
+from gradmill.lints.typecheck import check_types
+from gradmill.lints.uses import Uses, declared, read_uses
+from gradmill.model.autograd import Definition, Formula, Info
+from gradmill.model.native import NativeFunction
+from gradmill.model.regex import regex
+from gradmill.problems.names import Hint
+from gradmill.problems.problem import SpecError, nearest
+from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
 from gradmill.rules.derivatives.saved import replaced_within
-from gradmill.rules.derivatives.typecheck import check_types
-from gradmill.rules.derivatives.uses import Uses, declared, read_uses
 
 _WORDS = frozenset(
     """
