@@ -18,20 +18,20 @@ from doit import get_var
 from doit.exceptions import InvalidDodoFile, TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
-from gradmill.front.console import done, print_report, up_to_date
-from gradmill.front.process import prepare
-from gradmill.front.run.claims import check_claims
-from gradmill.front.run.cleaning import clean
-from gradmill.front.run.contents import At, units
-from gradmill.front.run.own_code import RUN_AGAIN, CodeChanged
-from gradmill.front.run.session import MANIFEST, Selection, Session, Updated
-from gradmill.front.run.tasks import usable_database
-from gradmill.front.settings.config import NO_FIX, NO_FIX_HINT, read_config
-from gradmill.front.settings.hints import check_variables
-from gradmill.front.settings.reader import read_settings
-from gradmill.front.settings.variables import VARIABLES
+from gradmill.cli.console import done, print_report, up_to_date
+from gradmill.cli.process import prepare
 from gradmill.problems.plain import lines, message_of, reason
 from gradmill.problems.problem import SpecError
+from gradmill.session.claims import check_claims
+from gradmill.session.cleaning import clean
+from gradmill.session.contents import At, units
+from gradmill.session.own_code import RUN_AGAIN, CodeChanged
+from gradmill.session.session import MANIFEST, Selection, Session, Updated
+from gradmill.session.settings.config import NO_FIX, NO_FIX_HINT, read_config
+from gradmill.session.settings.hints import check_variables
+from gradmill.session.settings.reader import read_settings
+from gradmill.session.settings.variables import VARIABLES
+from gradmill.session.tasks import usable_database
 from gradmill.stages.units import families
 
 LOCK = RLock()  # of the session, with `doit -n`: threads run actions, and the main one asks what is up to date

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from bench.rows import Row, Spread, growth_rows, memory_rows, speed_rows
 from bench.scenarios import Measured
 from gradmill import __version__
-from gradmill.front.run.bytecode import suspects
-from gradmill.front.run.own_code import PACKAGE, own_files
+from gradmill.session.bytecode import suspects
+from gradmill.session.own_code import PACKAGE, own_files
 
 FORMAT = "gradmill-bench/1"
 _LIBRARIES = ("torch", "doit", "msgspec", "pyyaml", "xxhash")

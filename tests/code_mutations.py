@@ -42,7 +42,10 @@ TESTS = {  # of a folder of `gradmill`: the tests that should notice, the fastes
     "reports": ("tests/reports", "tests/lsp"),
     "graphs": ("tests/graphs",),
     "verify": ("tests/verify",),
-    "front": ("tests/front", "tests/stages", "tests/never_wrong"),
+    "extensions": ("tests/reports", "tests/lsp"),
+    "cli": ("tests/front",),
+    "builds": ("tests/front",),
+    "session": ("tests/front", "tests/stages", "tests/never_wrong"),
 }
 COMPARED = {
     ast.Eq: "!=", ast.NotEq: "==", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">",

@@ -9,12 +9,12 @@ from pathlib import Path
 from msgspec.structs import replace
 from project import Project
 
-from gradmill.front.output.outputs import Written
-from gradmill.front.run import record
-from gradmill.front.run.paths import paths_of
-from gradmill.front.settings.config import read_config
 from gradmill.io.files import Stat, stat_of
 from gradmill.query.memo import digest
+from gradmill.session import record
+from gradmill.session.output.outputs import Written
+from gradmill.session.paths import paths_of
+from gradmill.session.settings.config import read_config
 
 TICK = 0.012  # seconds after which a rewritten file has another modification time
 

@@ -24,9 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # What every run imports sooner or later.
 _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig argparse sqlite3 tomllib yaml
-    gradmill.cpp.header gradmill.front.commands.explain gradmill.front.commands.list gradmill.front.commands.show
-    gradmill.front.start.main gradmill.front.commands.run gradmill.front.run.session gradmill.front.run.selection
-    gradmill.front.run.collect gradmill.front.run.orphans gradmill.front.run.places gradmill.front.run.sources
+    gradmill.cpp.header gradmill.cli.commands.explain gradmill.cli.commands.list gradmill.cli.commands.show
+    gradmill.cli.start.main gradmill.cli.commands.run gradmill.session.session gradmill.session.selection
+    gradmill.session.collect gradmill.session.orphans gradmill.session.places gradmill.session.sources
     gradmill.query.explain gradmill.query.database gradmill.store.sqlite gradmill.problems.render
     gradmill.problems.causes
     gradmill.releases.names gradmill.reports.explain_text gradmill.rules.derivatives.info
@@ -130,7 +130,7 @@ def run_doit(words: list[str]) -> int:
 
 def run_gradmill(words: list[str]) -> int:
     """Runs it in this process, once."""
-    from gradmill.front.start.command import main
+    from gradmill.cli.start.command import main
 
     return main(words)
 

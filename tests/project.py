@@ -19,12 +19,12 @@ import forked
 from forked import Run
 from manifests import manifest_in
 
+from gradmill.cli.commands.table import COMMANDS
 from gradmill.families.family import Layout
 from gradmill.families.table import FAMILIES
-from gradmill.front.commands.table import COMMANDS
-from gradmill.front.run.own_code import running_code
 from gradmill.io.files import TICK
 from gradmill.releases import resolve
+from gradmill.session.own_code import running_code
 
 ROOT = forked.ROOT
 CORE = ROOT / "specs" / "core"

@@ -19,8 +19,8 @@ import forked
 from never_wrong.specset import make_tiny
 from server import Server
 
-from gradmill.front.run import bytecode, own_code
 from gradmill.io.files import read_file, stat_of
+from gradmill.session import bytecode, own_code
 
 RUNS = {"doit": forked.run_doit, "gradmill": forked.run_gradmill}
 

@@ -25,7 +25,10 @@ FOLDERS = sorted({path.parent for path in MODULES})
 
 # Top to bottom: a folder imports those below it, and of those above none.
 ORDER = (
-    "front",
+    "extensions",
+    "cli",
+    "builds",
+    "session",
     "verify",
     "reports",
     "stages",
@@ -354,10 +357,10 @@ def test_json_is_decoded_by_one_function() -> None:
 
 
 def test_what_looks_before_imports_imports_next_to_nothing() -> None:
-    for name in ("front/run/answer.py", "io/checked.py", "io/stats.py"):
+    for name in ("session/answer.py", "io/checked.py", "io/stats.py"):
         inner = {target(each) for each in imports(PIPELINE / name)}
         outer = {name.split(".")[0] for _, name in all_imports(PIPELINE / name)} - {"gradmill"}
-        assert inner <= {"gradmill.front", "gradmill.io.checked", "gradmill.io.stats"}
+        assert inner <= {"gradmill.session", "gradmill.io.checked", "gradmill.io.stats"}
         assert outer <= {"__future__", "collections", "os", "sys", "zlib"}
 
 
@@ -369,7 +372,7 @@ def test_a_query_asks_its_database_for_values_only() -> None:
     asking = [
         (f"{label(path)}:{node.lineno}: {ast.unparse(node)}", node.attr)
         for path in MODULES
-        if layer(dotted(path)) not in ("query", "front")
+        if layer(dotted(path)) not in ("query", "extensions", "cli", "builds", "session")
         for node in nodes(path)
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "db"
     ]
@@ -381,8 +384,8 @@ def test_a_query_asks_its_database_for_values_only() -> None:
 
 
 ENTRIES = (
-    *("pipeline/gradmill/front/start/command.py", "pipeline/gradmill/front/start/main.py"),
-    "pipeline/gradmill/front/process.py",  # to start it again
+    *("pipeline/gradmill/cli/start/command.py", "pipeline/gradmill/cli/start/main.py"),
+    "pipeline/gradmill/cli/process.py",  # to start it again
 )
 
 

@@ -22,7 +22,7 @@ from project import files_in
 from releases import WHEELS, Source, Unavailable, find_source, known_versions
 from releases.selected import CASES, Case, list_of, operators_of
 
-from gradmill.front.commands.generate_code import SUBSETS
+from gradmill.cli.commands.generate_code import SUBSETS
 
 OPTIONS = ((), ("--disable-autograd",))
 FEW = (

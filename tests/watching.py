@@ -12,9 +12,9 @@ from typing import IO
 
 from project import Project
 
-from gradmill.front.run import record
 from gradmill.io.files import read_file
 from gradmill.query.memo import digest
+from gradmill.session import record
 
 
 class Watching:

@@ -18,7 +18,7 @@ exec "{python}" -I -S -B -X utf8 "$0.runfiles/{repository}/start.py" "$@"
 _START_PYTHON = """
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "site"))
-from gradmill.front.start.command import run
+from gradmill.cli.start.command import run
 run()
 """
 

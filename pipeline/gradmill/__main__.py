@@ -1,6 +1,6 @@
 """`python -m gradmill` is `gradmill`."""
 
-from gradmill.front.start.command import run
+from gradmill.cli.start.command import run
 
 if __name__ == "__main__":
     run()

@@ -13,11 +13,11 @@ from torchgen_gen import SHIMS, Refused, run_gen
 
 from aten.conftest import FOLDER
 from gradmill.families.c_shims.plan import devices_of
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
 from gradmill.problems.problem import Problem
 from gradmill.releases import resolve
 from gradmill.reports.shim_changes import changes, headers
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 
 LISTS = """
 # Operators.

@@ -23,8 +23,8 @@ from torchgen_gen import SHIMS, shared_gen
 from aten.contract_steps import STEPS, Moved, Step, project_of_torch
 from gradmill.families.file import ANY
 from gradmill.families.table import FAMILIES
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 from gradmill.stages.manifest import unit_facts, unit_list
 from gradmill.stages.schemas import bucket_of_function
 from gradmill.stages.shard import block, outline

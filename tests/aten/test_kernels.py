@@ -9,7 +9,7 @@ from never_wrong.oracle import Oracle
 from project import Project
 
 from aten.conftest import FLAGS, FOLDER, Expected, generated
-from gradmill.front.commands.torchgen import TYPES
+from gradmill.cli.commands.torchgen import TYPES
 
 FAMILIES = "kernel_headers,kernel_registrations"
 OTHER_SOURCES = ("RegisterBackendSelect", "RegisterSchema", "RegisterFunctionalization")

@@ -8,7 +8,7 @@ import pytest
 from project import Project, files_in
 from torchgen_gen import Refused, run_gen
 
-from gradmill.front.commands.torchgen import TYPES
+from gradmill.cli.commands.torchgen import TYPES
 
 pytestmark = pytest.mark.slow  # many sets in both generators
 

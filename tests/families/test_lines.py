@@ -16,10 +16,10 @@ from cpp import toolchain
 from project import CORE, ROOT, Project
 
 from gradmill.families.table import FAMILIES
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
 from gradmill.reports.origin.lines import place_in
 from gradmill.reports.origin.owners import NO_UNIT, parts_of
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 from gradmill.stages.arrangement import files, units_of
 from gradmill.stages.emit import text
 

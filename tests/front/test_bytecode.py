@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gradmill.front.run import bytecode
-from gradmill.front.run.bytecode import loaded_stale
+from gradmill.session import bytecode
+from gradmill.session.bytecode import loaded_stale
 
 
 @pytest.fixture

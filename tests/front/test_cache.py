@@ -22,9 +22,9 @@ from copies import copy_of
 from msgspec import Raw
 from project import DAMAGES, Project, assert_clean, in_cache, is_plain
 
-from gradmill.front.output.folder_record import FolderRecord
-from gradmill.front.run.build import Build
 from gradmill.query.database import Database
+from gradmill.session.build import Build
+from gradmill.session.output.folder_record import FolderRecord
 from gradmill.stages.infos import infos_of
 from gradmill.store import sqlite
 

@@ -17,10 +17,10 @@ from conftest import RELEASE
 from project import ROOT, Project, finish, is_plain
 from watching import Watching
 
+from gradmill.cli.commands import watch
 from gradmill.families.table import TEMPLATES
-from gradmill.front.commands import watch
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 
 PACKAGE = ROOT / "pipeline" / "gradmill"
 EXP = "self: grad * result.conj()"
@@ -355,8 +355,8 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
 
 
 def test_a_comment_moves_lines_in_the_manifest_and_rebuilds_nothing_else_of_it(built: Project) -> None:
-    from gradmill.front.run.session import Session
-    from gradmill.front.settings.config import read_config
+    from gradmill.session.session import Session
+    from gradmill.session.settings.config import read_config
     from gradmill.stages.manifest import unit_facts, unit_lines, unit_list
 
     before = {(unit["family"], unit["unit"]): unit for unit in json.loads(built.manifest())["units"]}

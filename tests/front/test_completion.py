@@ -12,9 +12,9 @@ import forked
 import pytest
 from project import Project
 
-from gradmill.front.commands.completion import SHELLS, cases, script
-from gradmill.front.commands.table import COMMANDS
-from gradmill.front.settings.variables import VARIABLES
+from gradmill.cli.commands.completion import SHELLS, cases, script
+from gradmill.cli.commands.table import COMMANDS
+from gradmill.session.settings.variables import VARIABLES
 
 WORDS = {  # what prints the candidates for a line, in each shell
     "bash": "_gradmill_words {0!r}",

@@ -17,7 +17,7 @@ from cpp import toolchain
 from project import ROOT, Project, files_in
 from with_bazel import Bazel, needs_bazel
 
-from gradmill.front.commands.export import FORMATS
+from gradmill.cli.commands.export import FORMATS
 
 DOCS = (ROOT / "docs" / "consumers.md").read_text()
 FORMULA = "  self: grad * result.conj()\n"  # of exp
@@ -201,7 +201,7 @@ def test_the_snippet_of_the_docs_works_alone(folder: Path) -> None:
 def test_without_torch_cmake_says_how_to_find_it(folder: Path) -> None:
     lists = f"{START}find_package(gradmill REQUIRED)\nadd_library(mine OBJECT)\ngradmill_generate(TARGET mine SHARDS 1"
     configure = (
-        f'cmake -G Ninja -S . -B build -Dgradmill_DIR="{ROOT / "pipeline/gradmill/front/exports"}"'
+        f'cmake -G Ninja -S . -B build -Dgradmill_DIR="{ROOT / "pipeline/gradmill/builds/exports"}"'
         " -DCMAKE_DISABLE_FIND_PACKAGE_Torch=1"
     )
     (folder / "CMakeLists.txt").write_text(f"{lists})\n")

@@ -15,10 +15,10 @@ import pytest
 from copies import copy_of
 from project import RECORD, Project, files_in, sources
 
-from gradmill.front.output import outputs
-from gradmill.front.output.folder_record import FolderRecord
 from gradmill.io.checked import with_checksum
 from gradmill.io.files import replace_file
+from gradmill.session.output import outputs
+from gradmill.session.output.folder_record import FolderRecord
 
 NODES = {"families": "nodes"}
 OTHERS = {"families": "factories"}  # than what a split layout writes first

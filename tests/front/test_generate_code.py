@@ -16,7 +16,7 @@ import pytest
 from checkouts import GENERATED, PLACES, complete, lay_out, run_script
 from project import CORE, PACKAGED, Project, Run, files_in, is_plain
 
-from gradmill.front.commands.generate_code import SUBSETS
+from gradmill.cli.commands.generate_code import SUBSETS
 
 VERSION = f"{(CORE / 'RELEASE').read_text().strip()}a0"
 FORMULA = "self: grad * result.conj()\n"

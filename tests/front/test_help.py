@@ -10,9 +10,9 @@ import pytest
 from project import ROOT
 
 from gradmill import __version__
-from gradmill.front.commands.table import COMMANDS as TABLE
-from gradmill.front.commands.table import REMOVED
-from gradmill.front.settings.variables import VARIABLES
+from gradmill.cli.commands.table import COMMANDS as TABLE
+from gradmill.cli.commands.table import REMOVED
+from gradmill.session.settings.variables import VARIABLES
 
 COMMANDS = sorted(TABLE)
 

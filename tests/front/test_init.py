@@ -10,8 +10,8 @@ import forked
 import pytest
 from project import ROOT, files_in
 
-from gradmill.front.commands import init as module
-from gradmill.front.commands.init import init
+from gradmill.cli.commands import init as module
+from gradmill.cli.commands.init import init
 from gradmill.io.files import put_file
 from gradmill.problems.problem import SpecError
 

@@ -32,7 +32,7 @@ def test_ctrl_c_ends_a_run_without_a_traceback(core_project: Project, command: s
 def test_ctrl_c_in_a_callback_ends_the_process_without_a_traceback() -> None:
     """As right after a fork: Python would say that it is ignored."""
     program = """
-from gradmill.front.process import prepare
+from gradmill.cli.process import prepare
 prepare()
 class Late:
     def __del__(self):
@@ -48,7 +48,7 @@ print("went on")
 def test_ctrl_c_while_modules_are_loaded_ends_quietly(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gradmill.front.start import command
+    from gradmill.cli.start import command
 
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from project import Project, finish
 
-from gradmill.front.run import lock
-from gradmill.front.run.lock import Lock
 from gradmill.io.files import TICK
+from gradmill.session import lock
+from gradmill.session.lock import Lock
 
 
 @contextmanager

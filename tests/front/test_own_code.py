@@ -13,22 +13,22 @@ from pathlib import Path
 import pytest
 from project import JOINED, Project, Run, elsewhere, finish
 
-from gradmill.front.run.own_code import CodeChanged, OwnCode
 from gradmill.io.files import Stat, read_with_stat
+from gradmill.session.own_code import CodeChanged, OwnCode
 
 pytestmark = pytest.mark.slow  # each has its own copy of gradmill
 
 
 def test_code_that_changes_while_it_is_read_ends_the_run(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradmill.front.run.own_code.PACKAGE", str(own_code.root / "pipeline" / "gradmill"))
-    monkeypatch.setattr("gradmill.front.run.own_code.STARTED", time.time_ns())
+    monkeypatch.setattr("gradmill.session.own_code.PACKAGE", str(own_code.root / "pipeline" / "gradmill"))
+    monkeypatch.setattr("gradmill.session.own_code.STARTED", time.time_ns())
 
     def read_late(path: str) -> tuple[bytes | None, Stat | None]:
         read = read_with_stat(path)
         (own_code.root / "pipeline" / "gradmill" / "stages" / "shard.py").touch()
         return read
 
-    monkeypatch.setattr("gradmill.front.run.own_code.read_with_stat", read_late)
+    monkeypatch.setattr("gradmill.session.own_code.read_with_stat", read_late)
     with pytest.raises(CodeChanged):
         OwnCode().take({})
 
@@ -132,7 +132,7 @@ sys.meta_path.insert(0, Edits())
 _PRINTING, _PRINTED, _STAMPING = (
     "gradmill.families.nodes.plan",
     "gradmill.families.nodes.text",  # what reads the edited text is there by then
-    "gradmill.front.run.stamp",  # after the files
+    "gradmill.session.stamp",  # after the files
 )
 
 

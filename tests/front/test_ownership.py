@@ -28,10 +28,10 @@ from project import (
     is_plain,
 )
 
-from gradmill.front.output.folder_record import FolderRecord
-from gradmill.front.run import record
-from gradmill.front.run.claims import claim, owner_of
-from gradmill.front.settings.config import read_config
+from gradmill.session import record
+from gradmill.session.claims import claim, owner_of
+from gradmill.session.output.folder_record import FolderRecord
+from gradmill.session.settings.config import read_config
 from gradmill.specs.location import Location
 
 ELSEWHERE = "elsewhere"  # a folder outside of the output

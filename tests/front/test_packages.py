@@ -18,7 +18,7 @@ from vendors.vendor import Vendor
 
 from gradmill import __version__
 
-CONFIG = ROOT / "pipeline" / "gradmill" / "front" / "exports"
+CONFIG = ROOT / "pipeline" / "gradmill" / "builds" / "exports"
 LISTS = """
 cmake_minimum_required(VERSION 3.25)
 project(mine LANGUAGES CXX)

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 from project import Project
 
 from front.test_help import COMMANDS
-from gradmill.front.commands.printed import PRINTED
-from gradmill.front.commands.table import COMMANDS as TABLE
+from gradmill.cli.commands.printed import PRINTED
+from gradmill.cli.commands.table import COMMANDS as TABLE
 from gradmill.reports.show import STAGES
 
 # Command lines that print JSON, and the names of their schemas.

@@ -14,12 +14,12 @@ import pytest
 from project import ROOT, elsewhere, files_in
 from watching import Watching
 
-from gradmill.front.run.answer import answer_to
-from gradmill.front.settings.reader import read_settings, settings_report
-from gradmill.front.settings.variables import VARIABLES
 from gradmill.io.files import TICK
 from gradmill.problems.plain import message_of
 from gradmill.problems.problem import SpecError
+from gradmill.session.answer import answer_to
+from gradmill.session.settings.reader import read_settings, settings_report
+from gradmill.session.settings.variables import VARIABLES
 
 BASE = ROOT / "tests" / "bad" / "base"
 CHECKOUT = "aten/src/ATen/native/native_functions.yaml"

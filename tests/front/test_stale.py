@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from project import Project
 
-from gradmill.front.run.session import Session
-from gradmill.front.run.stale import StaleUnits
-from gradmill.front.settings.config import read_config
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
+from gradmill.session.stale import StaleUnits
 from gradmill.stages.shard import block, blocks
 
 

@@ -15,10 +15,10 @@ from copies import copy_of
 from never_wrong.builds import Kept, clean_build
 from project import Project
 
-from gradmill.front.run.inputs import Inputs
 from gradmill.io import files, stats
 from gradmill.io.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evidence, is_settled, moment, stat_of
 from gradmill.query.memo import Input
+from gradmill.session.inputs import Inputs
 from gradmill.specs.location import Location
 
 REWRITES = 30  # 250 take minutes

@@ -18,7 +18,7 @@ from project import ROOT, Project, Run, files_in
 from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen, shared_gen
 
 from front.test_generate_code import Checkout, edit_generator, make
-from gradmill.front.commands.torchgen import TYPES, Torchgen
+from gradmill.cli.commands.torchgen import TYPES, Torchgen
 from gradmill.problems.problem import SpecError
 
 NATIVE, TAGS = PLACES["native_functions.yaml"], PLACES["tags.yaml"]

@@ -14,12 +14,12 @@ import pytest
 from project import RECORD, ROOT, Project, Run, in_cache
 
 from gradmill.families.table import TEMPLATES
-from gradmill.front.output.folder_record import FolderRecord
-from gradmill.front.run.answer import answer_to, command_of
-from gradmill.front.run.record import Answer
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
 from gradmill.io.files import TICK
+from gradmill.session.answer import answer_to, command_of
+from gradmill.session.output.folder_record import FolderRecord
+from gradmill.session.record import Answer
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 
 
 class Noted:

@@ -19,8 +19,8 @@ from copies import copy_of
 from jsonschema import Draft202012Validator
 from project import JOINED, ROOT, Project, files_in
 
-from gradmill.front.worker.actions import Actions
-from gradmill.front.worker.messages import Frames, WorkInput, WorkRequest, decode_request
+from gradmill.builds.worker.actions import Actions
+from gradmill.builds.worker.messages import Frames, WorkInput, WorkRequest, decode_request
 
 SPLIT = ("layout=split", "shards=2")
 FORMULA = "  self: grad * result.conj()\n"  # of exp
@@ -274,8 +274,8 @@ def test_a_cancelled_request_is_not_run_if_it_has_not_started(tiny: Project, tmp
 
 NOISY = """
 import os, sys
-from gradmill.front.start.command import run
-from gradmill.front.worker.actions import Actions
+from gradmill.cli.start.command import run
+from gradmill.builds.worker.actions import Actions
 own = Actions.run
 def noisy(*arguments):
     print("noise")
@@ -367,8 +367,8 @@ def test_where_json_objects_end(text: bytes, frames: list[bytes]) -> None:
 
 
 SMALL = """
-from gradmill.front.start.command import run
-from gradmill.front.worker import messages
+from gradmill.cli.start.command import run
+from gradmill.builds.worker import messages
 messages.LARGEST = 100
 run()
 """

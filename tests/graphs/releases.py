@@ -24,8 +24,8 @@ from typing import NamedTuple
 from never_wrong.campaign import Trial, in_order, options, run
 from project import ROOT
 
-from gradmill.front.settings.variables import VARIABLES
 from gradmill.releases import KNOWN, is_at_least
+from gradmill.session.settings.variables import VARIABLES
 
 MODELS = "tests/graphs/test_models.py"
 COMPARED = re.compile(r"^all +(\d+) +(\d+)$", re.MULTILINE)

@@ -13,10 +13,10 @@ from copies import copy_of
 from project import CORE, ROOT, Project, Run
 from watching import Watching
 
-from gradmill.front.run.answer import answer_to
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
 from gradmill.io.files import TICK
+from gradmill.session.answer import answer_to
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 FIRST = """\

@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from cpp import toolchain
 from torch import Tensor, nn
 
-from gradmill.front.settings.variables import read_variables
 from gradmill.graphs.backward.mincut import SINK, SOURCE, Network
 from gradmill.problems.problem import SpecError
+from gradmill.session.settings.variables import read_variables
 from gradmill.stages import graph_text
 from graphs import library, planning
 from graphs.allocations import held_and_peak

@@ -40,7 +40,7 @@ class Editor:
         """Starts `gradmill lsp` in a folder. `patch`: Python that its process runs before."""
         errors = folder / "lsp-stderr"
         code = f"import sys, os; os.chdir({str(folder)!r}); sys.stderr = open({str(errors)!r}, 'w', buffering=1)\n"
-        code += f"{patch}\nfrom gradmill.front.start.command import run; run()"
+        code += f"{patch}\nfrom gradmill.cli.start.command import run; run()"
         config = ClientServerConfig(server_command=[sys.executable, "-c", code, "lsp", *words])
         client = LanguageClient(converter_factory=default_converter)
         editor = cls(client, errors)

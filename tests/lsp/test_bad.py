@@ -13,10 +13,10 @@ import pytest
 from problems.test_bad_specs import BASE, NAMES, is_typed, read
 from project import Project
 
-from gradmill.front.lsp.sessions.session import Session
-from gradmill.front.run.own_code import running_code
-from gradmill.front.settings.config import read_config
+from gradmill.extensions.browse.lsp.sessions.session import Session
 from gradmill.problems.render import render
+from gradmill.session.own_code import running_code
+from gradmill.session.settings.config import read_config
 
 TYPED = list(filter(is_typed, NAMES))
 

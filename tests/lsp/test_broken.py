@@ -8,7 +8,7 @@ import pytest
 from never_wrong.mutations import HEADS, ODD_VALUES
 from project import CORE
 
-from gradmill.front.lsp.sessions.broken import Read, read
+from gradmill.extensions.browse.lsp.sessions.broken import Read, read
 
 _ALL = (CORE / "native_functions.yaml").read_bytes()
 TEXT = _ALL[: _ALL.index(b"\n-", 12_000) + 1]

@@ -8,7 +8,7 @@ import pytest
 from project import Project
 
 from gradmill.cpp.header import parameters_of
-from gradmill.reports.editor.signatures import OpenCall, call_in
+from gradmill.extensions.browse.editor.signatures import OpenCall, call_in
 from lsp.editing import IN_ONE_LOOP, editor, project, restored
 from lsp.editor import DERIVATIVES, NATIVE, Editor
 

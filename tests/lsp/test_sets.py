@@ -19,8 +19,8 @@ import pytest_asyncio
 from lsprotocol import types
 from project import ROOT, Project
 
-from gradmill.front.lsp.server import IDLE, LOOK, REST
-from gradmill.front.lsp.tokens import LEGEND
+from gradmill.extensions.browse.lsp.server import IDLE, LOOK, REST
+from gradmill.extensions.browse.lsp.tokens import LEGEND
 from lsp.editor import DERIVATIVES, NATIVE, Editor
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
@@ -347,7 +347,7 @@ def test_it_ends_with_the_editor_though_another_process_has_the_pipe(tmp_path: P
 
 
 def test_it_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['pygls'] = None; from gradmill.front.start.command import run; run()"
+    code = "import sys; sys.modules['pygls'] = None; from gradmill.cli.start.command import run; run()"
     command = [sys.executable, "-c", code, "lsp"]
     run = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert run.returncode == 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from gradmill.front.lsp.buffers import Buffer, Text, column_of, units
-from gradmill.reports.editor.cursor import cursor_at
-from gradmill.reports.editor.outline import outline
+from gradmill.extensions.browse.editor.cursor import cursor_at
+from gradmill.extensions.browse.editor.outline import outline
+from gradmill.extensions.browse.lsp.buffers import Buffer, Text, column_of, units
 
 FACE = "a\U0001f600é|"  # one, two and one units of UTF-16; one, four and two bytes of UTF-8
 

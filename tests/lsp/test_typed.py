@@ -10,12 +10,12 @@ from copies import copy_of
 from lsprotocol import types
 from project import Project
 
-from gradmill.front.lsp import actions, answers, files
-from gradmill.front.lsp.buffers import Buffer
-from gradmill.front.lsp.server import Server
-from gradmill.front.lsp.symbols import converter
-from gradmill.front.lsp.tokens import LEGEND
-from gradmill.front.run.own_code import running_code
+from gradmill.extensions.browse.lsp import actions, answers, files
+from gradmill.extensions.browse.lsp.buffers import Buffer
+from gradmill.extensions.browse.lsp.server import Server
+from gradmill.extensions.browse.lsp.symbols import converter
+from gradmill.extensions.browse.lsp.tokens import LEGEND
+from gradmill.session.own_code import running_code
 from lsp.editor import DERIVATIVES, NATIVE
 from lsp.test_broken import typed
 

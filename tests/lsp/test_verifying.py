@@ -9,7 +9,7 @@ import pytest_asyncio
 from lsprotocol import types
 from project import Project
 
-from gradmill.front.lsp.lenses import COMMAND
+from gradmill.extensions.browse.lsp.lenses import COMMAND
 from lsp.editor import DERIVATIVES, Editor
 
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor"

@@ -12,9 +12,9 @@ from copies import copy_of
 from lsprotocol import types
 from project import CORE, Project
 
-from gradmill.front.lsp.tokens import LEGEND, difference
-from gradmill.reports.editor.outline import comment_runs, formulas, outline
-from gradmill.reports.editor.symbols import rank_of
+from gradmill.extensions.browse.editor.outline import comment_runs, formulas, outline
+from gradmill.extensions.browse.editor.symbols import rank_of
+from gradmill.extensions.browse.lsp.tokens import LEGEND, difference
 from lsp.editing import IN_ONE_LOOP, editor, project, restored
 from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
 

@@ -12,8 +12,8 @@ import forked
 from manifests import manifest_in
 from project import files_in
 
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 
 
 class Result(NamedTuple):

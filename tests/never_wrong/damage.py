@@ -341,9 +341,9 @@ def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
 
 def _edited_run(words: list[str], folder: Path, damage: Callable[[], None] | None) -> int:
     """An editor in which something wrong is typed and taken back, in a process of its own: prints what it reports."""
-    from gradmill.front.lsp.sessions.session import Session
-    from gradmill.front.run.own_code import running_code
-    from gradmill.front.settings.config import read_config
+    from gradmill.extensions.browse.lsp.sessions.session import Session
+    from gradmill.session.own_code import running_code
+    from gradmill.session.settings.config import read_config
 
     session = Session(read_config(dict(word.split("=", 1) for word in words)), running_code())
     path = folder / DERIVATIVES

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from random import Random
 
-from gradmill.front.commands.torchgen import Torchgen
+from gradmill.cli.commands.torchgen import Torchgen
 
 from .specset import Specs, family
 

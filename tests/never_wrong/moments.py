@@ -48,7 +48,7 @@ CODE = [
     ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("families/trace_type/trace_type.cpp", r"(?<=/\*num_outputs=\*/0\);)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("query/engine.py", r"(?<=# memos that are kept of a row besides the latest)(?: \d{5})?(?=\n)", " {:05}"),
-    ("front/run/build.py", r"(?<=# a first build had less)(?: \d{5})?", " {:05}"),
+    ("session/build.py", r"(?<=# a first build had less)(?: \d{5})?", " {:05}"),
 ]
 
 State = dict[str, bytes]  # files that may be edited, by their path under the folder of a trial

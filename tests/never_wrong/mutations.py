@@ -19,7 +19,7 @@ from random import Random
 
 from project import files_in
 
-from gradmill.front.commands.torchgen import TYPES
+from gradmill.cli.commands.torchgen import TYPES
 
 from . import bound
 from .aten_sets import JudgeOfAten

@@ -17,8 +17,8 @@ from random import Random
 import pytest
 from project import Project, assert_clean
 
-from gradmill.front.run import record
-from gradmill.front.run.session import Progress, Session
+from gradmill.session import record
+from gradmill.session.session import Progress, Session
 from gradmill.store.sqlite import Entry, SqliteStore, _sum
 from never_wrong.builds import Kept, clean_build
 

@@ -218,9 +218,9 @@ def test_errors_in_a_description_are_reported_in_the_format(project: Project) ->
 
 
 def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None:
-    from gradmill.front.run.build import BUDGET
-    from gradmill.front.run.session import Session
-    from gradmill.front.settings.config import read_config
+    from gradmill.session.build import BUDGET
+    from gradmill.session.session import Session
+    from gradmill.session.settings.config import read_config
 
     warn(project)
     values = project.values
@@ -412,7 +412,7 @@ def test_files_of_an_installed_package_are_not_touched(project: Project, tmp_pat
 
 
 def test_a_file_that_cannot_be_written_is_an_error_and_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradmill.front.run import fixes
+    from gradmill.session import fixes
 
     warn(project)
     before = project.path("derivatives.yaml").read_bytes()

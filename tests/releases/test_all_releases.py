@@ -12,9 +12,9 @@ from zipfile import ZipFile
 import pytest
 from project import CORE, Project
 
-from gradmill.front.settings.config import read_config
 from gradmill.problems.problem import SpecError
 from gradmill.releases import KNOWN
+from gradmill.session.settings.config import read_config
 from releases import WHEELS, Result, Source, Unavailable, compare, find_source
 
 VERSIONS = ("2.5.1", "2.13.0")

@@ -22,13 +22,13 @@ from vendors.vendor import Vendor
 from gradmill.families.bindings.files import BINDINGS
 from gradmill.families.file import ended, joined
 from gradmill.families.table import FAMILIES
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
 from gradmill.reports.diff.code import Code, CodeFile, CodeUnit, read_code
 from gradmill.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange, compare_code
 from gradmill.reports.diff.code_text import markdown
 from gradmill.reports.diff.hunks import Hunk, hunks, own_names, without_names
 from gradmill.reports.diff.model import SetSide
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 
 NATIVE, DERIVATIVES = "native_functions.yaml", "derivatives.yaml"
 OPERATORS = "add mul div exp max mv view full".split()

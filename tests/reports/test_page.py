@@ -12,15 +12,15 @@ import pytest
 from project import ROOT, Project
 from site_of_pages import Page, Site
 
-from gradmill.front.run.pages import PageSession
-from gradmill.front.settings.config import read_config
+from gradmill.extensions.browse.page.code_changes import MOST, shown
+from gradmill.extensions.browse.page.html.highlight import plain
+from gradmill.extensions.browse.page.model import Operator, Step
+from gradmill.extensions.browse.page.subjects import operator
+from gradmill.extensions.browse.pages import PageSession
 from gradmill.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange
 from gradmill.reports.diff.hunks import Hunk
 from gradmill.reports.diff.model import SetSide
-from gradmill.reports.page.code_changes import MOST, shown
-from gradmill.reports.page.html.highlight import plain
-from gradmill.reports.page.model import Operator, Step
-from gradmill.reports.page.subjects import operator
+from gradmill.session.settings.config import read_config
 
 
 @pytest.fixture(scope="module")
@@ -566,9 +566,9 @@ def test_a_run_without_pages_knows_nothing_of_them(edited: Project) -> None:
     """Neither the library nor a module nor a row of theirs."""
     printed = """
 import sys
-from gradmill.front.start.main import main
+from gradmill.cli.start.main import main
 assert not main(sys.argv[1:]), "the run failed"
-print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "gradmill.reports.page"))])
+print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "gradmill.extensions.browse.page"))])
 """
     edited.set_formula("exp", "self", "result.conj() * grad")
     words = edited.words

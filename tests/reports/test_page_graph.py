@@ -11,13 +11,13 @@ from typing import NamedTuple
 import pytest
 from project import CORE, Project
 
-from gradmill.front.run.build import BUDGET
-from gradmill.front.run.contents import titles_of
-from gradmill.front.run.pages import PageSession
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
-from gradmill.reports.page.relations import members
-from gradmill.reports.page.subjects import operator
+from gradmill.extensions.browse.page.relations import members
+from gradmill.extensions.browse.page.subjects import operator
+from gradmill.extensions.browse.pages import PageSession
+from gradmill.session.build import BUDGET
+from gradmill.session.contents import titles_of
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 
 pytestmark = [pytest.mark.slow(15)]
 

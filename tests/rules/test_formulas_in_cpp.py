@@ -11,10 +11,10 @@ from cpp import toolchain
 
 from gradmill.cpp.conversions import CONVERSIONS
 from gradmill.cpp.expression import parse, tokens_of
-from gradmill.front.run.session import Session
-from gradmill.front.settings.config import read_config
 from gradmill.lints.gradients import check_value
 from gradmill.lints.typecheck import check_types
+from gradmill.session.session import Session
+from gradmill.session.settings.config import read_config
 from gradmill.stages.formulas.vocabulary import Vocabulary
 
 pytestmark = [pytest.mark.slow(10)]

@@ -281,8 +281,8 @@ def test_a_new_name_makes_nothing_again(built: Project) -> None:
 
 def test_a_formula_is_checked_alone(built: Project) -> None:
     """What an edited formula calls is looked up; no other formula is looked at."""
-    from gradmill.front.run.session import Session
-    from gradmill.front.settings.config import read_config
+    from gradmill.session.session import Session
+    from gradmill.session.settings.config import read_config
     from gradmill.stages.formulas.vocabulary import called, known
     from gradmill.stages.infos import infos_of
 

@@ -6,16 +6,16 @@ from typing import Any, cast
 
 import pytest
 
+from gradmill.extensions.browse.editor.completion import Context, complete
+from gradmill.extensions.browse.editor.cursor import cursor_at
+from gradmill.extensions.browse.editor.outline import formulas, outline
 from gradmill.grammar.schema import parser
 from gradmill.model.keys import KEYS, Key
 from gradmill.model.layers import SpecSource
 from gradmill.problems.problem import Role, SpecError
 from gradmill.query.database import Database
 from gradmill.releases import resolve
-from gradmill.reports.editor.completion import Context, complete
-from gradmill.reports.editor.cursor import cursor_at
-from gradmill.reports.editor.outline import formulas, outline
-from gradmill.reports.editor.spec_schemas import FILES, spec_schema
+from gradmill.reports.spec_schemas import FILES, spec_schema
 from gradmill.rules.derivatives.definition import parse_definition
 from gradmill.rules.native.entry import parse_entry
 from gradmill.rules.native.python_names import ignored_keys
@@ -32,7 +32,7 @@ RELEASE = resolve("2.13.0")
 def _added(monkeypatch: pytest.MonkeyPatch) -> None:
     for keys in KEYS.values():
         monkeypatch.setitem(keys, "added_key", Key("added_key", "flag"))
-    monkeypatch.setattr("gradmill.reports.editor.completion.schema_of", lambda db, text: None)
+    monkeypatch.setattr("gradmill.extensions.browse.editor.completion.schema_of", lambda db, text: None)
 
 
 def offered(role: Role, *lines: str) -> list[str]:

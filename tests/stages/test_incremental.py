@@ -19,7 +19,7 @@ from never_wrong.runs import Place
 from never_wrong.specset import read_specs
 from project import ANALYSIS, CORE, DAMAGES, JOINED, SHARD_TASKS, SHARDS, Project, files_in
 
-from gradmill.front.run.paths import stores_in
+from gradmill.session.paths import stores_in
 
 # All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
 # where none does.
@@ -575,7 +575,7 @@ def own_code(own_code: Project) -> Project:
 
 
 def test_a_comment_in_code_rebuilds_all_and_changes_no_file(own_code: Project) -> None:
-    path, times = own_code.root / "pipeline/gradmill/front/commands/show.py", own_code.mtimes()
+    path, times = own_code.root / "pipeline/gradmill/cli/commands/show.py", own_code.mtimes()
     path.write_text(path.read_text() + "\n# The end.\n")
     assert set(ANALYSIS) <= set(own_code.run().ran)
     assert moved(own_code, times) == []
@@ -672,9 +672,9 @@ def test_two_nodes_of_one_name_are_the_same_incrementally(built: Project) -> Non
 
 
 def test_units_that_share_a_title_have_the_same_numbers_in_every_run(kernels: Project) -> None:
-    from gradmill.front.run import contents
-    from gradmill.front.run.session import Session
-    from gradmill.front.settings.config import read_config
+    from gradmill.session import contents
+    from gradmill.session.session import Session
+    from gradmill.session.settings.config import read_config
 
     schema = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha"
     kernels.replace("native_functions.yaml", f"{schema}=1", f"{schema}=2")

@@ -156,7 +156,7 @@ def test_cmake_compiles_it_in_the_split_layout_and_an_edit_recompiles_one_file(t
     build = tmp_path / "build"
     words = {
         "Python3_EXECUTABLE": sys.executable,
-        "gradmill_DIR": ROOT / "pipeline" / "gradmill" / "front" / "exports",
+        "gradmill_DIR": ROOT / "pipeline" / "gradmill" / "builds" / "exports",
         "SHARDS": 1,
     }
     definitions = [f"-D{name}={value}" for name, value in {**words, "CMAKE_CXX_FLAGS": "-O0"}.items()]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from manifests import manifest_in
 
-from gradmill.front.lsp.sessions.sets import Sets
-from gradmill.front.run.own_code import OwnCode
+from gradmill.extensions.browse.lsp.sessions.sets import Sets
+from gradmill.session.own_code import OwnCode
 from vendors.vendor import Vendor, kernel, registered
 
 SELECT = '\n\ndef select(function, family):\n    return not (family == "variable_type" and function.base == "exp")\n'

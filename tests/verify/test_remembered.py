@@ -13,8 +13,8 @@ from subprocess import PIPE, Popen
 import pytest
 from project import Project
 
-from gradmill.front.run.paths import VERIFIED, code_of, stores_in
 from gradmill.io.decoding import decode_json
+from gradmill.session.paths import VERIFIED, code_of, stores_in
 from gradmill.verify import run
 from gradmill.verify.child.__main__ import compressed
 from gradmill.verify.library import Compiled, Library

@@ -21,8 +21,8 @@ from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.memo import INPUT, ITEM, Name
+from gradmill.reports.calls import calls_of
 from gradmill.reports.helpers import all_helpers
-from gradmill.reports.page.callers import calls_of
 from gradmill.reports.show import op_names, operator_name
 from gradmill.reports.stages import stage_reads
 from gradmill.reports.trail import NEVER, TOUCHED, Ends, Trail, entry_end, row

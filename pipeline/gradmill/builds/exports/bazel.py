@@ -1,0 +1,141 @@
+"""gradmill as a rule of Bazel: one file to load, with a repository of its inputs, the rule, and lists of its outputs.
+
+Bazel has labels for files of a workspace alone. So a repository rule makes links to all inputs, gradmill's code among
+them, and Bazel sees their edits. A file that is new, as a graph that is added, takes a new export.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+
+from gradmill.builds.exports.command import ROOT, absolute, words
+from gradmill.session.build import Build
+from gradmill.session.cmake import file_lists
+from gradmill.session.own_code import PACKAGE
+from gradmill.session.settings.variables import FILES
+
+FOLDER = "generated"  # of the outputs, below the package that has the rule
+_CACHE = "cache"  # likewise
+_HELPERS = "helpers/"  # the folder of the set's own headers in the repository
+_HEADERS = (".h", ".hpp", ".cuh")
+_TEXT = '''\
+"""Written by `gradmill export bazel`: export again when the set of inputs or of generated files changes.
+
+In WORKSPACE:
+
+    load("//:gradmill.bzl", "gradmill_inputs")
+    gradmill_inputs(name = "gradmill_inputs")
+
+In a BUILD file, with the folder of the generated headers ahead of others:
+
+    load("//:gradmill.bzl", "HEADERS", "HELPERS", "SOURCES", "gradmill_generate")
+    gradmill_generate(name = "generate")
+    cc_library(name = "nodes", srcs = SOURCES + HEADERS, includes = ["generated"], deps = HELPERS)
+"""
+
+SOURCES = {sources}
+
+# The Nodes' Python classes, and other sources that need Python's headers.
+PYTHON_SOURCES = {python_sources}
+
+HEADERS = {headers}
+
+# Not compiled.
+OTHERS = {others}
+
+# The list of the generated files, and that of the units in them.
+MANIFEST = {manifest}
+
+# The library of the set's own headers, which declare helpers of its formulas.
+HELPERS = {helpers}
+
+_INPUTS = {inputs}
+
+_BUILD = """
+package(default_visibility = ["//visibility:public"])
+
+filegroup(
+    name = "inputs",
+    srcs = glob(["**"], exclude = ["BUILD.bazel", "WORKSPACE", "**/__pycache__/**"]),
+)
+{library}"""
+
+def _gradmill_inputs(repository):
+    for name, path in _INPUTS.items():
+        repository.symlink(path, name)
+    repository.file("BUILD.bazel", _BUILD)
+
+gradmill_inputs = repository_rule(implementation = _gradmill_inputs, local = True)
+
+def gradmill_generate(name, inputs = "@gradmill_inputs//:inputs", **more):
+    """Generates all files of the lists above. An unchanged file is equal, so Bazel compiles nothing for it."""
+    native.genrule(
+        name = name,
+        srcs = [inputs],
+        outs = SOURCES + PYTHON_SOURCES + HEADERS + OTHERS + MANIFEST,
+        cmd = {command},
+        tags = ["local"],  # the inputs are where they are, and gradmill keeps its cache next to its outputs
+        **more
+    )
+'''
+
+
+_LIBRARY = """
+cc_library(
+    name = "helpers",
+    hdrs = glob(["helpers/*"]),
+    strip_include_prefix = "helpers",
+)
+"""
+
+
+def rule_file(build: Build, variables: Mapping[str, str]) -> str:
+    """The text of the file. `variables`: those of gradmill's command line; the folders are Bazel's own."""
+    named = {name: value for name, value in variables.items() if name not in FILES}
+    kept = absolute(build, named)
+    del kept["generated"], kept["cache"]
+    run = shlex.join(words(kept)).replace("$", "$$")
+    place = f'generated="$$out/{FOLDER}" cache="$$out/{_CACHE}"'
+    command = f'out="$$PWD/$(@D)"; cd {shlex.quote(ROOT).replace("$", "$$")} && {run} {place} > /dev/null'
+    lists = {**file_lists(build.file_names())}
+    others = [*lists.pop("others")]
+    lists["headers"] = [name for name in others if name.endswith(_HEADERS)]
+    lists["others"] = [name for name in others if not name.endswith(_HEADERS)]
+    text = {key: _list(f"{FOLDER}/{name}" for name in names) for key, names in lists.items()}
+    lists_of_files = (build.paths.manifest, build.paths.units)
+    text["manifest"] = _list(f"{_CACHE}/{os.path.relpath(path, build.config.cache)}" for path in lists_of_files)
+    inputs = _inputs(build)
+    has_own = any(name.startswith(_HELPERS) for name in inputs)
+    text |= {"helpers": _list(["@gradmill_inputs//:helpers"] if has_own else []), "library": _LIBRARY * has_own}
+    return _TEXT.format(**text, inputs=_dict(inputs), command=_string(command))
+
+
+def _inputs(build: Build) -> dict[str, str]:
+    """The path of each input, by its name in the repository. Folders are numbered: their names may be equal. The set's
+    own headers have a folder for themselves, because templates have the names of generated files."""
+    specs = build.config.specs
+    own = [] if specs.whole else [at.path for at in specs.headers.values() if not at.member]
+    folders: dict[str, int] = {}
+    inputs = {"gradmill": PACKAGE}
+    for path in map(os.path.abspath, filter(os.path.exists, build.inputs.spec_paths())):
+        folder, name = os.path.split(path)
+        is_own = path in map(os.path.abspath, own)
+        inputs[f"{_HELPERS}{name}" if is_own else f"specs{folders.setdefault(folder, len(folders))}/{name}"] = path
+    return inputs
+
+
+def _list(values: Iterable[str]) -> str:
+    lines = "".join(f"    {_string(value)},\n" for value in values)
+    return f"[\n{lines}]" if lines else "[]"
+
+
+def _dict(values: Mapping[str, str]) -> str:
+    return "{\n" + "".join(f"    {_string(name)}: {_string(value)},\n" for name, value in values.items()) + "}"
+
+
+def _string(text: str) -> str:
+    """A string of Starlark."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

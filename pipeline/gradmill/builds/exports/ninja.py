@@ -1,0 +1,57 @@
+"""gradmill as one rule of a Ninja file, with every generated file as an output.
+
+An unchanged file keeps its modification time, and `restat` makes Ninja stop there. The depfile lists gradmill's inputs.
+All paths are absolute: the Ninja file works in any folder, also when another one includes it (`include`).
+
+If a rule leaves some outputs unchanged, Ninja records for them the time of the newest input that the Ninja file names,
+because it has not read the depfile yet. Without such an input, files of an earlier run would cost one more run. If it
+is a graph that is then deleted, Ninja names it and runs nothing: its outputs no longer exist, so a new export is due.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+
+from gradmill.builds.exports.command import ROOT, absolute, newest_input, words
+from gradmill.session.build import Build
+
+_TEXT = """\
+# Written by `gradmill export ninja`: export again when the set of generated files changes, as by a deleted graph.
+ninja_required_version = 1.8
+builddir = {folder}
+
+rule gradmill
+  command = {command}
+  description = gradmill
+  depfile = {manifest}.d
+  deps = gcc
+  restat = 1
+
+build {manifest} | {units} {generated}: gradmill | {newest}
+
+build generated: phony {generated}
+default {manifest}
+"""
+
+
+def rule_file(build: Build, variables: Mapping[str, str]) -> str:
+    """The text of the Ninja file. `variables`: those of gradmill's command line."""
+    command = f"cd {shlex.quote(ROOT)} && {shlex.join(words(absolute(build, variables)))}"
+    return _TEXT.format(
+        folder=_path(os.path.abspath(os.path.join(build.config.folder, "ninja"))),
+        command=_value(command),
+        manifest=_path(os.path.abspath(build.paths.manifest)),
+        units=_path(os.path.abspath(build.paths.units)),
+        newest=_path(os.path.abspath(newest_input(build))),
+        generated=" ".join(_path(os.path.abspath(build.path(name))) for name in build.file_names()),
+    )
+
+
+def _path(path: str) -> str:
+    return _value(path).replace(" ", "$ ").replace(":", "$:")
+
+
+def _value(text: str) -> str:
+    return text.replace("$", "$$")

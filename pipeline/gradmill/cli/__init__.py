@@ -1,0 +1,1 @@
+"""The program: its command line, its commands, `watch`."""

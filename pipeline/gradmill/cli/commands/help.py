@@ -1,0 +1,72 @@
+"""`gradmill --help`: the commands by purpose, the variables, examples; `COMMAND --help`: one command."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from gradmill import __version__
+from gradmill.cli.commands.request import Request
+from gradmill.cli.commands.table import COMMANDS, REMOVED, Option
+from gradmill.problems.plain import lines
+from gradmill.problems.problem import SpecError, nearest
+from gradmill.session.settings.hints import NEAR
+from gradmill.session.settings.variables import VARIABLES
+
+_EXAMPLES = {
+    "gradmill specs=torch": "generate the autograd C++ of the installed torch",
+    "gradmill specs=torch explain exp": "what exp is made from, and why it would be rebuilt",
+    "gradmill specs=mine against=torch diff": "what an edited copy changes",
+}
+_WIDTH = 100
+
+
+def main(request: Request) -> int:
+    """Prints the page about gradmill, or that of a command."""
+    name = " ".join(request.names)
+    if name and name not in COMMANDS:
+        hint = REMOVED.get(name) or nearest(name, COMMANDS, near=NEAR) or "gradmill help lists the commands"
+        raise SpecError(f"there is no command '{name}'", hint)
+    sys.stdout.write(lines(page_of(name) if name else page()))
+    return 0
+
+
+def page() -> list[str]:
+    """The lines of the page about gradmill."""
+    text = [f"gradmill {__version__}: PyTorch's autograd C++ from its YAML, as an incremental build", ""]
+    text += ["usage: gradmill [COMMAND] [NAME …] [variable=value …]"]
+    text += ["       gradmill COMMAND --help", "       gradmill --version"]
+    for group, commands in groupby(COMMANDS, lambda name: COMMANDS[name].group):
+        text += ["", group, *_table({name: COMMANDS[name].sentence for name in commands})]
+    text += ["", "variables", *_table({name: variable.meaning for name, variable in VARIABLES.items()})]
+    return [*text, "", "examples", *_table(_EXAMPLES)]
+
+
+def page_of(name: str) -> list[str]:
+    """The lines of the page about one command."""
+    command = COMMANDS[name]
+    if command.script:
+        from gradmill.cli.commands.script import arguments_of
+
+        return arguments_of(name).format_help().splitlines()
+    usage = textwrap.wrap(f"usage: gradmill {name} {command.usage}", _WIDTH, subsequent_indent=" " * 10)
+    text = [*usage, "", *_wrapped(command.sentence)]
+    text += ["", *_wrapped(command.description)] if command.description else []
+    return [*text, "", "options", *(line for option in command.options for line in _option(option)), "  -h, --help"]
+
+
+def _option(option: Option) -> list[str]:
+    flags = f"{option.short}, {option.name}" if option.short else option.name
+    choices = f" ({', '.join(option.values)})" if option.values else ""
+    return [f"  {flags}{'=' if option.value else ''}{option.value}", *_wrapped(option.meaning + choices, 6)]
+
+
+def _wrapped(text: str, indent: int = 2) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * indent)
+
+
+def _table(rows: Mapping[str, str]) -> Sequence[str]:
+    width = max(map(len, rows))
+    return [f"  {name:{width}}  {meaning}" for name, meaning in rows.items()]

@@ -1,0 +1,96 @@
+"""`gradmill init`: a folder with a small spec set, its description, and a first operator with its derivatives."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from importlib.util import find_spec
+
+from gradmill.cli.commands.request import Request
+from gradmill.io.files import put_file
+from gradmill.problems.plain import lines
+from gradmill.problems.problem import SpecError
+from gradmill.specs.find import mark_of_set
+
+# docs/vendors.md shows these files, and explains them.
+_FILES = {
+    "functions.yaml": """\
+- func: cube(Tensor self) -> Tensor
+- func: cube_(Tensor(a!) self) -> Tensor(a!)
+""",
+    "derivatives.yaml": """\
+- name: cube(Tensor self) -> Tensor
+  self: grad * 3 * (self * self).conj()
+  result: self_t * 3 * self_p * self_p
+""",
+    "specset.toml": """\
+[base]
+specs = "{base}"        # PyTorch's operators, tags and templates: those of {which}
+derivatives = "alone"  # not its derivatives, which libtorch has
+
+[[layer]]
+name = "mine"
+namespace = "toy"      # of operators that name none: toy::cube
+native = "functions.yaml"
+derivatives = "derivatives.yaml"
+
+[functions]
+take = "own"           # kernels of our operators only
+
+[family.nodes]
+files = ["Functions.h", "Functions.cpp"]
+
+[family.variable_type]
+files = ["VariableType.cpp"]
+shards = 1
+everything = false
+keys = { Default = "AutogradPrivateUse1" }  # an outside device is PrivateUse1
+replace = [{ from = "at::redispatch::${function}(", to = "toy::_ops::${name}::redispatch(" }]
+""",
+    "reference.py": """\
+def cube(self):
+    return self * self * self
+""",
+    "gradmill.toml": """\
+python = "reference.py"  # what the operators do, for gradmill verify
+""",
+}
+_BASES = {"torch": "the installed torch", "core": "gradmill's own set"}
+
+
+def init(folder: str, base: str = "") -> list[str]:
+    """Writes a small spec set into a folder, which may be missing; returns the paths. `base`: `torch` or `core`, by
+    default torch if it is installed. SpecError if the folder has one of the files, or a set; OSError if it cannot be
+    written. Nothing is overwritten."""
+    base = base or ("torch" if find_spec("torchgen") is not None else "core")
+    if base not in _BASES:
+        raise SpecError(f"init: specs={base}: a set begins on top of torch or core", "then edit [base] in specset.toml")
+    paths = {name: os.path.normpath(os.path.join(folder, name)) for name in _FILES}
+    there = [path for path in paths.values() if os.path.lexists(path)]
+    if os.path.isdir(folder) and (mark := mark_of_set(folder)):
+        there = there or [os.path.normpath(os.path.join(folder, mark))]
+    if there:
+        raise SpecError(f"init: {there[0]}: there is such a file", "name another folder: gradmill init FOLDER")
+    os.makedirs(folder, exist_ok=True)
+    made: list[str] = []
+    try:
+        for name, path in paths.items():
+            put_file(path, _FILES[name].replace("{base}", base).replace("{which}", _BASES[base]).encode())
+            made.append(path)
+    except OSError:
+        for path in made:
+            os.unlink(path)
+        raise
+    return made
+
+
+def main(request: Request) -> int:
+    """Writes the files, and says what to do next."""
+    folder, *more = request.names or [os.curdir]
+    if more:
+        raise SpecError(f"init: '{more[0]}' is not expected here", "name one folder")
+    paths = init(folder, request.variables.get("specs", ""))
+    go = "" if folder == os.curdir else f"cd {shlex.quote(folder)} && "
+    sys.stdout.write(lines([*paths, f"next: {go}gradmill"]))
+    return 0

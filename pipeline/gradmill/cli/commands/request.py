@@ -1,0 +1,144 @@
+"""What a command line requests, and what commands share: they open a session, and report errors without a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from msgspec import Struct
+
+from gradmill.cli.commands.table import COMMANDS
+from gradmill.cli.console import Terminal, print_report
+from gradmill.problems.problem import SpecError
+from gradmill.query.memo import Name
+from gradmill.session.claims import check_cache
+from gradmill.session.problems import Problems
+from gradmill.session.roots import Root
+from gradmill.session.session import Session
+from gradmill.session.settings.config import NO_FIX, NO_FIX_HINT, Config, read_config
+from gradmill.session.settings.reader import Settings, read_settings
+
+
+class Request(Struct):
+    """A command, and what follows it. `variables`: those of the command line; `replaced`: the options that stand for
+    some of them, as `Config.options` has them."""
+
+    command: str
+    names: list[str] = []
+    options: dict[str, Any] = {}
+    variables: dict[str, str] = {}
+    replaced: dict[str, str] = {}
+    line: list[str] = []  # all words of the command line
+
+    def settings(self) -> Settings:
+        """The variables, with those of the settings file, and the set around the folder if none is named. A command in
+        the place of a script has its own alone. SpecError as in `read_settings`."""
+        return Settings(self.variables) if COMMANDS[self.command].script else read_settings(self.variables)
+
+    def config(self, variables: Mapping[str, str] | None = None, *, stream: TextIO | None = None) -> Config:
+        """The configuration: that of `settings`, of which a line on standard error names a set that was found; with
+        `variables`, that of these. SpecError if they are wrong; if `format` is not text, errors in a set's
+        description are reported on `stream`, by default standard error, and Failed is raised."""
+        if variables is None:
+            variables = settings = self.settings()
+            sys.stderr.write(settings.notice)
+        try:
+            config = read_config(variables, self.replaced or None)
+        except SpecError as error:
+            _report(error, variables.get("format", "text"), stream or sys.stderr)
+            raise
+        sys.stderr.write(config.release_warning)
+        if config.fix and self.command != "check":
+            raise SpecError(NO_FIX, NO_FIX_HINT)
+        return config
+
+    @contextmanager
+    def open(self, *, owned: bool = True) -> Iterator[Session]:
+        """A session of a command that writes no generated file, closed at the end. SpecError as of `config`, and with
+        `owned` if the set's folder in the cache belongs to another set."""
+        config = self.config()
+        if owned:
+            check_cache(config)
+        session = Session.open(config)
+        try:
+            yield session
+        finally:
+            session.drop()
+
+    def expect_none(self, usage: str) -> None:
+        """SpecError if there are words that are neither variables nor options; `usage` is the hint."""
+        if self.names:
+            raise SpecError(f"{self.command}: '{self.names[0]}' is not expected here", f"write {usage}")
+
+
+class Failed(Exception):
+    """The specs have errors. `report` is their text, written in `format_`, for `stream`."""
+
+    def __init__(self, report: str, format_: str, *, stream: TextIO | None = None, status: int = 1) -> None:
+        super().__init__(report)
+        self.report, self.format, self.stream, self.status = report, format_, stream, status
+
+
+def _report(error: SpecError, format_: str, stream: TextIO) -> None:
+    """Raises Failed for errors that have places, unless the format is text."""
+    placed = getattr(error, "placed", ())
+    if not placed or format_ == "text":
+        return
+    from gradmill.problems.formats import FORMATS, written
+    from gradmill.problems.report import Report
+
+    if format_ in FORMATS:
+        text = written(format_, Report(tuple(placed), len(placed), 0))
+        raise Failed(text, "json", stream=stream, status=MISUSED)
+
+
+MISUSED = 3  # the exit status for an invalid command line, as doit has it
+
+
+def check(session: Session, roots: Iterable[Root]) -> None:
+    """Brings queries up to date. Raises Failed if they have errors, CodeChanged if gradmill's code changed."""
+    roots = list(roots)
+    _update(session, roots)
+    session.inputs.code.check()
+    fail_for(session, session.problems_of(roots))
+
+
+def fail_for(session: Session, problems: Problems) -> None:
+    """Raises Failed if any of these problems is an error."""
+    if problems.failed:
+        raise Failed(problems.report, session.config.format)
+
+
+def _update(session: Session, roots: Sequence[Root]) -> None:
+    """Brings queries up to date, stage by stage; a terminal shows the current one."""
+    terminal = Terminal(sys.stderr)
+    for query, *args in (*_before(session, roots), *roots) if terminal.on else roots:
+        terminal.show(_stage(query))
+        session.db.digest(query, *args)
+    terminal.clear()
+
+
+def _before(session: Session, roots: Sequence[Root]) -> list[Root]:
+    """The root queries of the stages that `roots` depend on, in order."""
+    needed = {_stage(query) for query, *_ in roots}
+    if not needed <= session.stages.analysis.keys():
+        return [session.stages.root(stage) for stage in session.stages.analysis]
+    return [session.stages.root(stage) for stage in session.stages.closure(needed)]
+
+
+def _stage(query: Any) -> str:
+    return str(query.name.partition(":")[0])
+
+
+def stage_rows(session: Session) -> dict[str, Name]:
+    """The names of the stages' root rows, by stage."""
+    roots = {stage: session.stages.root(stage) for stage in session.stages.analysis}
+    return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
+
+
+def report_failure(failed: Failed) -> int:
+    """Prints the report of errors in the specs; returns the exit status."""
+    print_report(failed.report, failed.format, failed.stream)
+    return failed.status

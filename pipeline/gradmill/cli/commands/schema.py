@@ -1,0 +1,34 @@
+"""`gradmill schema TYPE`: the JSON Schema of a spec file, of the manifest or of a stage's artifacts."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from gradmill.cli.commands.printed import PRINTED
+from gradmill.cli.commands.report import json_text
+from gradmill.cli.commands.request import Request
+from gradmill.problems.problem import SpecError, nearest
+from gradmill.reports.json_schemas import DERIVATIVES, DIFF_OF_CODE, json_schema, types
+from gradmill.reports.spec_schemas import FILES, spec_schema
+from gradmill.stages.set import release
+from gradmill.stages.tags import tags
+
+
+def main(request: Request) -> int:
+    """Prints a JSON Schema, generated from the data types."""
+    known = {**PRINTED, **types()}
+    name = " ".join(request.names)
+    if name in FILES:  # these have the set's tags
+        with request.open() as session:
+            return _print(spec_schema(name, release(session.db), tags(session.db)))
+    if name not in known:
+        named = (each for each in known if "." not in each or each in (DERIVATIVES, DIFF_OF_CODE))
+        problem = f"schema: no type '{name}'" if name else "schema: name a type"
+        raise SpecError(problem, nearest(name, [*FILES, *known]) or f"types: {', '.join((*FILES, *named))}")
+    return _print(json_schema(known[name]))
+
+
+def _print(schema: dict[str, Any]) -> int:
+    sys.stdout.write(json_text(schema).decode())
+    return 0

@@ -1,0 +1,55 @@
+"""`gradmill show STAGE [NAME]`: the rows of a stage as JSON on standard output."""
+
+from __future__ import annotations
+
+import sys
+
+import msgspec
+
+from gradmill.cli.commands.request import Request, check, fail_for
+from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.nodes.files import NODES
+from gradmill.problems.problem import Problem, SpecError, nearest
+from gradmill.reports.show import STAGES, rows
+from gradmill.session.problems import Problems
+from gradmill.session.settings.config import missing_template, read_specs
+
+
+def main(request: Request) -> int:
+    """Prints the rows of a stage, one JSON object a line."""
+    stage, _, rest = (request.names or [""])[0].partition(":")
+    if stage not in STAGES or len(request.names) > 2:
+        problem = f"show: no stage '{stage}'" if stage else "show: name a stage"
+        raise SpecError(problem, nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}")
+    if stage == BINDINGS.name:  # are shown unless other families are requested
+        request.variables.setdefault("families", request.settings().get("families", BINDINGS.name))
+        _check_template(request.settings())
+    with request.open() as session:
+        if stage == "graphs" and not session.config.graphs.root:
+            raise SpecError("show: there are no graphs", "write graphs=PATH: a .py or .pt2 file or a folder of them")
+        if stage == BINDINGS.name and BINDINGS.name not in session.config.families:
+            raise SpecError("show: the Python bindings are not requested", f"write families={BINDINGS.name}")
+        check(session, [session.stages.root(STAGES[stage].stage)])
+        name = request.names[1] if len(request.names) == 2 else rest
+        encoder, refused = msgspec.json.Encoder(), list[Problem]()
+        for row in rows(session.db, session.layout, stage, name, refused):
+            where = {"path": session.path(row["name"])} if stage == "shard" else {}
+            sys.stdout.buffer.write(encoder.encode({**where, **row}) + b"\n")
+        sys.stdout.flush()
+        session.save_if_first()
+        fail_for(session, Problems(session.config, session.db, refused))
+    return 0
+
+
+def _check_template(variables: dict[str, str]) -> None:
+    """Raises a SpecError if the spec set cannot have Python bindings. Other errors of the variables are left to the
+    build."""
+    try:
+        template = missing_template(read_specs(variables), BINDINGS.name)
+    except SpecError:
+        return
+    if template:
+        raise SpecError(
+            f"show: the spec set has no Python bindings: they need the template {template}",
+            f"add it to the set's templates, next to {NODES.templates[0]}, or name a set with it, such as specs=torch",
+        )

@@ -1,0 +1,188 @@
+"""`gradmill watch`: keeps the generated files up to date while spec files are edited."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+
+from gradmill.cli.commands.request import Request
+from gradmill.cli.console import FEW, counted, print_report
+from gradmill.cli.process import end_in_callbacks, restart
+from gradmill.io.files import UNSETTLED, Stat, stat_of
+from gradmill.io.stats import unchanged
+from gradmill.problems.plain import line, message_of, reason
+from gradmill.problems.problem import SpecError
+from gradmill.session.build import BUDGET
+from gradmill.session.claims import check_claims
+from gradmill.session.contents import titles_of
+from gradmill.session.own_code import PACKAGE, CodeChanged
+from gradmill.session.session import ALL_FILES, MANIFEST, Session
+from gradmill.session.settings.config import Config, read_config
+from gradmill.session.settings.reader import read_settings
+from gradmill.session.verifying import Verifying
+
+# Milliseconds: how long to collect events of one save, and the polling interval.
+DEBOUNCE = 8
+STEP = 2
+WAKE = 250  # after this time without an event, the watcher yields an empty set of changes
+SETTLE = 0.1  # seconds to wait after an edit of gradmill's code before it is loaded
+
+
+def main(request: Request) -> int:
+    """Remains in memory. After every save it brings everything up to date and prints one line."""
+    request.expect_none("gradmill watch [specs=SET]")
+    config, variables = request.config(), request.variables
+    check_claims(config)
+    with closing(Session.open(config, writes=True, budget=BUDGET)) as session:
+        _Watch(session, variables).run()
+    return 0
+
+
+class _Watch:
+    """A session that is brought up to date after each save."""
+
+    def __init__(self, session: Session, variables: Mapping[str, str]) -> None:
+        self._session = session
+        self._variables = variables
+        self._verifying = Verifying(variables)  # of use with verify=1
+        self._report: str | None = None  # of the last pass
+
+    def run(self) -> None:
+        """Runs until Ctrl-C."""
+        gc.disable()
+        end_in_callbacks(self._end)
+        with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
+            _hold_interrupts("SIG_UNBLOCK")
+            self._watch()
+        self._verifying.stop()
+
+    def _end(self, _: KeyboardInterrupt) -> None:
+        """Ends the process as Ctrl-C does where Python can raise it."""
+        self._verifying.stop()
+        sys.stdout.flush()
+        os._exit(0)
+
+    def _restart(self, why: str = "gradmill's own code changed") -> None:
+        self._verifying.stop()
+        print(f"{why}: restarting", flush=True)
+        time.sleep(SETTLE)
+        _hold_interrupts("SIG_BLOCK")
+        restart()
+
+    def _watch(self) -> None:
+        session, config = self._session, self._session.config
+        watching, wrong, settings = False, "", _stats(self._variables)
+        events = _events(session)
+        self._pass(first=True)
+        for changed in events:
+            same = unchanged(settings.items()) and session.inputs.specs_are_the_same()
+            if watching and not changed and same:  # the watcher may miss a save
+                continue
+            if any(map(_is_source, changed)):
+                self._restart()
+            settings = _stats(self._variables)
+            now, before = _wanted(self._variables), wrong
+            if isinstance(now, str):
+                watching, wrong = False, now
+                if wrong != before:
+                    print(wrong, file=sys.stderr, flush=True)
+                continue
+            wrong = ""
+            if (now.specs, now.release) != (config.specs, config.release):
+                self._restart("the description or the release of the spec set changed")
+            if now != config:
+                self._restart("the settings changed")
+            self._pass()
+            if not watching:  # this pass has read what was saved before the watcher started
+                watching = True
+                gc.freeze()
+                print(line(f"watching {config.specs.name}; Ctrl-C ends"), flush=True)
+
+    def _pass(self, *, first: bool = False) -> None:
+        """Brings everything up to date and prints a line about the changed units and files."""
+        session, start = self._session, time.perf_counter()
+        try:
+            if not first:
+                session.refresh()
+            done = session.update(ALL_FILES)
+            took = (time.perf_counter() - start) * 1e3
+            before, self._report = self._report, done.problems().report
+            if session.db.ran or self._report != before:
+                print_report(self._report, session.config.format)
+            if done.units or done.files:
+                units = titles_of(session.db, done.units)
+                what = f"{_summary(units, 'unit')} → {_summary(done.files, 'file')}"
+                print(line(f"{took:.0f} ms: {what}"), flush=True)
+            if not done.failed:
+                session.update(MANIFEST)  # after the files: no one waits for it
+            session.save()
+            session.unlock()
+            if session.config.verify:
+                self._verifying.start(session, failed=done.failed)
+        except CodeChanged:
+            self._restart()
+        except SpecError as error:
+            print(message_of(error), file=sys.stderr, flush=True)
+        except OSError as error:
+            print(reason(error), file=sys.stderr, flush=True)
+        session.unlock()
+        gc.collect()  # now, while no save waits for a result
+
+
+def _events(session: Session) -> Iterator[list[str]]:
+    """The paths of changed inputs, one list per save. The list is empty once the watcher runs, and every `WAKE` ms."""
+    from watchfiles import Change, watch
+
+    inputs = {os.path.abspath(path) for path in session.inputs.spec_paths()}
+    graphs = session.config.graphs
+    folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
+    inputs |= {os.path.abspath(path) for path in session.config.specs.looked_for}
+    events = watch(
+        *filter(os.path.isdir, folders),
+        watch_filter=lambda change, path: (
+            path in inputs or graphs.has(path) or (_is_source(path) and change != Change.deleted)
+        ),
+        debounce=DEBOUNCE,
+        step=STEP,
+        rust_timeout=WAKE,
+        yield_on_timeout=True,
+        raise_interrupt=True,
+    )
+    for changes in events:
+        yield [path for _, path in changes]
+
+
+def _hold_interrupts(how: str) -> None:
+    """Holds Ctrl-C back over a restart: the new process would be ended by it before it watches, or never see it."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(getattr(signal, how), {signal.SIGINT})
+
+
+def _is_source(path: str) -> bool:
+    return path.startswith(PACKAGE + os.sep) and path.endswith((".py", ".cpp"))
+
+
+def _stats(variables: Mapping[str, str]) -> dict[str, Stat | None]:
+    """The stats of all paths that decide the settings of a command line; none if it is wrong, for a look at the next
+    chance."""
+    with suppress(SpecError):
+        return {path: stat_of(path) for path in read_settings(variables).looked_for}
+    return {"": UNSETTLED}
+
+
+def _wanted(variables: Mapping[str, str]) -> Config | str:
+    """The current configuration, or the message of the error in it."""
+    try:
+        return read_config(read_settings(variables))
+    except SpecError as error:
+        return message_of(error)
+
+
+def _summary(names: Sequence[str], what: str) -> str:
+    """The names if they are few, else their number."""
+    return counted(len(names), what) if len(names) > FEW else ", ".join(names) or f"no {what}"

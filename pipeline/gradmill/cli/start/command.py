@@ -1,0 +1,58 @@
+"""The `gradmill` command: prints the answer of a record if nothing has changed, else reads the command line."""
+
+import os
+import sys
+
+from gradmill.session.answer import answer_to, is_plain
+
+_UNREAD = 141  # a shell's exit status for a process that SIGPIPE ended
+
+
+def run() -> None:
+    """The entry point of the command. Exits without the interpreter's cleanup."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    try:
+        status = main(sys.argv[1:])
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:  # the reader closed the pipe
+        status = _UNREAD
+    except OSError as error:
+        sys.stderr.write(f"ERROR: {error.filename or 'standard output'}: {error.strerror}\n")
+        status = 3
+    os._exit(status)
+
+
+def main(words: list[str]) -> int:
+    """Runs a command line; returns the exit status."""
+    answer = answer_to(words) if is_plain(words) else None
+    if answer is None:
+        try:
+            return _run(words)
+        except KeyboardInterrupt:  # while modules are loaded; afterwards `start.main` handles it
+            sys.stderr.write("interrupted: all written files are complete\n")
+            return 130
+    out, error = answer
+    sys.stdout.buffer.write(out)
+    sys.stderr.buffer.write(_painted(error, words) if error else error)
+    return 0
+
+
+def _run(words: list[str]) -> int:
+    import gc
+
+    gc.disable()  # the many imports leave no garbage
+    from gradmill.cli.start.main import main as run_command
+
+    return run_command(words)
+
+
+def _painted(report: bytes, words: list[str]) -> bytes:
+    """The stored report, which has no colours, in colour if standard error is a terminal."""
+    from gradmill.problems.color import painted
+
+    named = [word[7:] for word in words if word.startswith("format=")]
+    text = painted(report.decode("utf-8", "surrogateescape"), sys.stderr, named[-1] if named else "text")
+    return text.encode("utf-8", "surrogateescape")

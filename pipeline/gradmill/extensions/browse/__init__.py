@@ -1,0 +1,1 @@
+"""The page and the language server: what people browse."""

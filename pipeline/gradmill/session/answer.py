@@ -1,0 +1,122 @@
+"""The file with the record of a run, and the answer that it may have: what the same command line prints again.
+
+The answer to a plain command line is read before anything else is imported, because imports take most of the time of
+such a run. So this module imports almost nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gradmill.io.checked import checked, with_checksum
+from gradmill.io.stats import FIELDS, unchanged
+from gradmill.session import SETTINGS_FILES
+
+TYPE_CHECKING = False  # as in `io/stats.py`
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RECORD = "last-"  # the prefix of a record's file name
+OWNER = "set"  # the file that names the owner of a set's folder in the cache
+_FORMAT = b"record/5"
+_FIELDS = 9  # of the file; the last one, paths, has NULs itself
+# The prefixes of the environment variables that Python, doit or gradmill read.
+_ENVIRONMENT = ("PYTHON", "DOIT", "GRADMILL", "LANG", "LC_", "VIRTUAL_ENV")
+
+
+def is_plain(words: list[str]) -> bool:
+    """Whether a command line has only variables, and no `stamp=`: it requests all generated files and nothing else."""
+    return all("=" in word[1:] and word[0] != "-" and not word.startswith("stamp=") for word in words)
+
+
+def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
+    """The standard output and standard error of a repeated run; None if anything differs from that of the record."""
+    command = command_of(words)
+    try:
+        for path in _records(words):
+            fields = fields_in(_read(path))
+            if fields is None or fields[0] != command:  # a set has one for each configuration
+                continue
+            _, out, error, _, count, numbers, more, listed = fields
+            paths, middle = listed.split(b"\0"), int(count)
+            if unchanged(_noted(paths[:middle], numbers)) and unchanged(_noted(paths[middle:], more)):
+                return out, error
+    except (OSError, ValueError):  # ValueError: a file of another version
+        pass
+    return None
+
+
+def _records(words: list[str]) -> Iterator[str]:
+    for cache in _caches(words):
+        for name in _names_in(cache):
+            folder = os.path.join(cache, name)
+            if os.path.exists(os.path.join(folder, OWNER)):
+                yield from (os.path.join(folder, each) for each in _names_in(folder) if each.startswith(RECORD))
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _caches(words: list[str]) -> Iterator[str]:
+    """The folders that may be the cache: the one of the command line, else one in this folder or above, or one that a
+    settings file there seems to name. Only a record itself proves that it is about this command line."""
+    named = [word[6:] for word in words if word.startswith("cache=")]
+    if named and named[-1]:
+        yield named[-1]
+        return
+    folder = os.getcwd()
+    while True:
+        yield os.path.join(folder, "cache")
+        for path in (os.path.join(folder, name) for name in SETTINGS_FILES):
+            text = os.fsdecode(_read(path)) if os.path.isfile(path) else ""
+            quoted = (line.replace("'", '"').split('"') for line in text.split("\n") if "cache" in line)
+            yield from (os.path.join(folder, parts[1]) for parts in quoted if len(parts) > 1)
+        if folder == os.path.dirname(folder):
+            return
+        folder = os.path.dirname(folder)
+
+
+def _read(path: str) -> bytes:
+    more = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would block
+    with open(path, "rb", buffering=0, opener=lambda path, how: os.open(path, how | more)) as file:
+        return file.read() or b""
+
+
+def command_of(words: list[str]) -> bytes:
+    """All dependencies of a run that are not files: command line, process, environment."""
+    environment = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_ENVIRONMENT))
+    process = (os.getcwd(), sys.version, sys.executable, sys.prefix, repr(sys.flags), *sys.path)
+    return "\n".join((*words, "", *process, "", *environment)).encode("utf-8", "surrogateescape")
+
+
+# ---- the file
+
+
+def file_of(fields: list[bytes]) -> bytes:
+    """The bytes of a record: the command that it answers, empty for none; what this prints to standard output and to
+    standard error; details; the number of files that the run read and left; their stats; the stats of other files on
+    which the answer depends; the paths of both, with NULs between them. No other field has a NUL."""
+    return with_checksum(b"\0".join([_FORMAT, *fields]))
+
+
+def fields_in(data: bytes) -> list[bytes] | None:
+    """The fields from which `file_of` made a file; None if it is damaged."""
+    form, *fields = (checked(data) or b"").split(b"\0", _FIELDS - 1)
+    return fields if form == _FORMAT and len(fields) == _FIELDS - 1 else None
+
+
+def stats_in(numbers: bytes) -> Iterator[tuple[int, ...]]:
+    """The stats in a field: all numbers, with commas between them."""
+    return zip(*[map(int, numbers.split(b",") if numbers else ())] * FIELDS)
+
+
+def _noted(paths: list[bytes], numbers: bytes) -> Iterator[tuple[bytes, tuple[int, ...] | None]]:
+    """Files with their stats, as `unchanged` takes them: most are not compared if an early one changed. Missing files
+    come last, and have no stat."""
+    present = stats_in(numbers)
+    return ((path, next(present, None)) for path in paths)

@@ -1,0 +1,120 @@
+"""Deletes garbage in a cache: the stores of other versions of gradmill, those that led to a bug, old verdicts, and
+temporary files of killed runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradmill.io.files import read_file, remove_abandoned, stat_of
+from gradmill.problems.problem import SpecError
+from gradmill.session.claims import owner_of
+from gradmill.session.paths import FAILED, PAGES, VERIFIED, code_of, own_files, stores_in
+from gradmill.store.sqlite import files_of, is_store, set_aside_of
+
+if TYPE_CHECKING:
+    from gradmill.verify.remembered import Collected
+
+BUSY = "in use, or just built"
+
+
+def collect_cache(cache: str, code: bytes, grace: float) -> Iterator[tuple[str, Collected | str]]:
+    """Collects garbage in the folder of each spec set: of the stores, that of the gradmill with the digest `code` is
+    kept. Yields each folder with what was deleted, or with the reason why it was left alone: it was written less than
+    `grace` seconds ago, or it may not be gradmill's. SpecError if nothing in `cache` is known as gradmill's."""
+    if not is_cache(cache):
+        raise SpecError(f"{cache}: no run of gradmill noted anything here", "name its cache: cache=DIR")
+    for name in _folders(cache):
+        folder = os.path.join(cache, name)
+        stores = _stores(folder)
+        if problem := _problem(cache, name):
+            if stores_in(folder):
+                yield name, problem
+            continue
+        _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)
+        yield from _verdicts(cache, name)
+        if not stores:
+            continue
+        remove_abandoned(folder, own_files(folder))
+        if os.path.getmtime(stores[0]) > time.time() - grace:
+            yield name, BUSY
+        else:
+            yield name, _remove_others(stores, code)
+
+
+def _remove_others(stores: list[str], code: bytes) -> Collected:
+    """Deletes the stores of other code."""
+    from gradmill.verify.remembered import Collected
+
+    kept = [path for path in stores if code.hex().startswith(code_of(path))]
+    others = [path for path in stores if path not in kept]
+    removed = _size(others)
+    _remove(file for path in others for file in files_of(path))
+    return Collected(len(others), len(kept), removed, _size(kept))
+
+
+def _size(stores: Iterable[str]) -> int:
+    stats = (stat_of(file) for path in stores for file in files_of(path))
+    return sum(stat.size for stat in stats if stat is not None)
+
+
+def _stores(folder: str) -> list[str]:
+    """The stores in a set's folder, the last used first."""
+    return [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
+
+
+def _verdicts(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
+    """What `verify` has left in a set's folder: collected for each gradmill that has a store there."""
+    folder = os.path.join(cache, name, VERIFIED)
+    if not os.path.isdir(folder) or os.path.islink(folder):
+        return
+    from gradmill.verify.remembered import collect as collect_verdicts
+    from gradmill.verify.run import version_of_torch
+
+    codes = [code_of(path) for path in stores_in(os.path.join(cache, name))]
+    yield os.path.join(name, VERIFIED), collect_verdicts(Path(folder), codes, version_of_torch())
+
+
+def remove_stores(folder: str, *, keep: int) -> None:
+    """Removes the stores in a set's folder that were of other versions of gradmill, but the `keep` last used."""
+    for path in _stores(folder)[keep:]:
+        _remove([*files_of(path), *files_of(set_aside_of(path))])
+
+
+def _remove(paths: Iterable[str]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def is_cache(cache: str) -> bool:
+    """Whether a folder is a cache, or is empty or missing."""
+    try:
+        names = os.listdir(cache)
+    except FileNotFoundError:
+        return True
+    return not names or any(owner_of(os.path.join(cache, name)) for name in names)
+
+
+def _problem(cache: str, name: str) -> str:
+    """Why the rows in a folder of the cache may not be gradmill's, "" if they are a set's."""
+    at = cache
+    for part in name.split(os.sep):
+        at = os.path.join(at, part)
+        if os.path.islink(at):
+            return "a link"
+    owner = owner_of(os.path.join(cache, name.split(os.sep, maxsplit=1)[0]))
+    return "" if owner else "no spec set is noted as its owner"
+
+
+def _folders(cache: str) -> list[str]:
+    """The folders in the cache that may have a store: that of each spec set, and that of its pages."""
+    try:
+        sets = sorted(entry.name for entry in os.scandir(cache) if entry.is_dir())
+    except FileNotFoundError:
+        return []
+    return [name for each in sets for name in (each, os.path.join(each, PAGES))]

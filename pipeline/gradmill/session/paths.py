@@ -1,0 +1,110 @@
+"""The paths of one build: of the generated files, and of its own files in the cache."""
+
+from __future__ import annotations
+
+import os
+
+from gradmill.io.files import files_in
+from gradmill.query.memo import digest, encode
+from gradmill.session.answer import OWNER, RECORD
+from gradmill.session.settings.config import Config
+from gradmill.specs.location import EXTERNAL, EXTERNAL_KERNELS
+
+_WRITTEN = "written-"  # the prefix of the names of records of trees
+TASKS = "doit-"  # the prefix of the names of doit's databases
+_DIGITS = 12  # followed by so many hexadecimal digits
+PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
+VERIFIED = "verify"  # the folder of verdicts about formulas, in the cache
+_STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
+_CODE = 16  # hexadecimal digits of it
+FAILED = ".failed"  # after the name of a store that led to a bug
+# Of the names of the files of a store: of this version, of former ones.
+_ENDS = ("", "-wal", "-shm", FAILED, ".values", ".seal", f"{FAILED}.values")
+_OTHERS = ("lock", OWNER, "manifest.json", "manifest.json.d", "units.json")
+# Settings that are not in the name of a record: those that change no file, and those that it has in another form.
+_UNRECORDED = "specs cache strict warning format fix verify helpers python options stamp graphs layout shards".split()
+_PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native_aot")
+
+
+class Paths:
+    """The files of a build. `cache`: the folder of gradmill's own files, the store among them. `generated`: that of the
+    generated files. `record`: the record of the last run of this configuration. `written`: the record of the files in a
+    tree, "" for one in the folder of the generated files."""
+
+    def __init__(self, cache: str, generated: str, record: str, written: str = "") -> None:
+        self.cache = cache
+        self.generated = generated
+        self.record = record
+        self.written = written
+        name = os.path.basename(record).removeprefix(RECORD)
+        self.tasks = os.path.join(cache, TASKS + name)  # what doit keeps about the tasks of this configuration
+        self.manifest = os.path.join(cache, "manifest.json")  # of the generated files
+        self.units = os.path.join(cache, "units.json")  # the list of units
+        self.of_manifest = self.manifest, f"{self.manifest}.d", self.units
+        self.lock = os.path.join(cache, "lock")  # that a run locks if it writes to the cache
+
+    def store(self, code: bytes) -> str:
+        """The path of the store. `code`: the digest of gradmill's own code."""
+        return os.path.join(self.cache, f"{_STORE}{code.hex()[:_CODE]}")
+
+
+def paths_of(config: Config) -> Paths:
+    """The places of the store and the output of a configuration, and of its record."""
+    record = os.path.join(config.folder, _record(config))
+    return Paths(config.folder, config.generated, record, _written(config))
+
+
+def paths_of_pages(config: Config, against: str) -> Paths:
+    """The paths of a set's pages, which have a separate store. `against`: the name of the set that this one is compared
+    with, "" for none."""
+    folder = os.path.join(config.folder, PAGES)
+    record = os.path.join(folder, _record(config, against))
+    return Paths(folder, os.path.join(config.generated, PAGES), record)
+
+
+def _record(config: Config, against: str = "") -> str:
+    """The name of a record: one for each configuration, so that two whose files differ never share one."""
+    values = {name: getattr(config, name) for name in config.__struct_fields__ if name not in _UNRECORDED}
+    paths = {name: os.path.abspath(path) for name in _PATHS if (path := values[name])}
+    stamp = os.path.abspath(config.stamp) if config.stamp and config.depfile else ""  # it is in the depfile
+    located = [
+        os.path.abspath(at.path) for key, at in config.specs.files.items() if key in (EXTERNAL, EXTERNAL_KERNELS)
+    ]
+    graphs = config.graphs.root and os.path.abspath(config.graphs.root)
+    more = (stamp, located, graphs, config.arrangement, config.includes, config.line_paths, against)
+    return RECORD + digest(encode(({**values, **paths}, more))).hex()[:_DIGITS]
+
+
+def _written(config: Config) -> str:
+    """The record of a tree: one for all that builds write there."""
+    tree = os.path.relpath(os.path.realpath(config.generated), os.path.realpath(config.folder))
+    return os.path.join(config.folder, _WRITTEN + digest(encode(tree)).hex()[:_DIGITS]) if config.places.tree else ""
+
+
+def own_files(folder: str) -> list[str]:
+    """The names of gradmill's own files in a set's folder of the cache, whether they exist or not; and of the records
+    and stores of which any file is there, a temporary one too."""
+    names = list(map(os.path.basename, files_in(folder)))
+    stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
+    own = (f"{store}{end}" for store in sorted(stores) for end in _ENDS)
+    records = [
+        name for name in names if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN, TASKS))
+    ]
+    return [*own, *_OTHERS, *records]
+
+
+def stores_in(folder: str) -> list[str]:
+    """The paths of the stores in a folder, the last used first."""
+    paths = [path for path in files_in(folder) if _has_digest(os.path.basename(path), _STORE, _CODE)]
+    return sorted(paths, key=os.path.getmtime, reverse=True)
+
+
+def code_of(store: str) -> str:
+    """The digest of gradmill's code in the path of a store."""
+    return os.path.basename(store).removeprefix(_STORE)
+
+
+def _has_digest(name: str, prefix: str, digits: int) -> bool:
+    """Whether a name is the prefix and so many hexadecimal digits."""
+    end = name.removeprefix(prefix)
+    return name == prefix + end and len(end) == digits and set(end) <= set("0123456789abcdef")

@@ -1,0 +1,172 @@
+"""The output places of a run: whether files may be written there; the manifest and the depfiles."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gradmill.families.file import ANY
+from gradmill.problems.problem import SpecError, all_of
+from gradmill.session.build import Build
+from gradmill.session.claims import check_owners, claim_cache
+from gradmill.session.output.ownership import (
+    FOREIGN,
+    INPUT,
+    OF_VARIABLES,
+    OUTPUTS,
+    identities,
+    is_rule_for,
+    refused,
+    source_in,
+)
+from gradmill.session.settings.config import Config
+
+if TYPE_CHECKING:
+    from gradmill.query.query import Parts
+
+
+_START = 1024  # bytes of a template by which a file is known that names none
+
+
+def check_places(build: Build) -> None:
+    """Refuses to write over an input, over a file that gradmill did not generate, or without a writable cache.
+    SpecError with each refused place."""
+    config = build.config
+    if build.db.problem and not _is_whole(build):
+        raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
+    check_owners(config)
+    inputs = identities(build.inputs.spec_paths())
+    in_folder = build.outputs.record.problem
+    elsewhere = config.option("generated", "DIR")
+    errors = [refused(*in_folder, elsewhere)] if in_folder else []
+    as_left, places = build.outputs.as_left(inputs), build.places()
+    others = [(name, "") for name, place in places.items() if place not in as_left]
+    others += [(name, ".d") for name in with_depfiles(build) if f"{places[name]}.d" not in as_left]
+    for name, end in others:
+        path = build.path(name)
+        by_head = is_rule_for(path) if end else partial(is_made_of, build, build.written_files()[name].entry)
+        problem = build.outputs.refusal(path := path + end, by_head, inputs=inputs)
+        is_whole = problem == FOREIGN and not end and build.outputs.has_digest(path, build.wanted_digest(name))
+        if problem and not is_whole:  # else nothing is written: some files have nothing in their heads
+            errors.append(refused(path, problem, elsewhere))
+    errors += [refused(path, INPUT, "cache=DIR") for path in build.paths.of_manifest if identities([path]) & inputs]
+    errors += _refused_files(build)
+    if errors:
+        raise all_of(errors)
+    claim_cache(config)
+
+
+def check_build_files(build: Build) -> None:
+    """The same of the files for other build systems alone."""
+    if errors := _refused_files(build):
+        raise all_of(errors)
+
+
+def _refused_files(build: Build) -> list[SpecError]:
+    return [
+        refused(path, problem, build.config.option(name, "FILE"))
+        for name, path in _build_files(build.config)
+        if (problem := refusal_of(build, name, path))
+    ]
+
+
+def _is_whole(build: Build) -> bool:
+    """Whether all files have the bytes that a run would write."""
+    files = (build.outputs.has_digest_at(place, build.wanted_digest(name)) for name, place in build.places().items())
+    return all(files) and not manifest_changes(build)
+
+
+def _build_files(config: Config) -> list[tuple[str, str]]:
+    """The files for other build systems, the stamp among them: pairs of the variable and the path."""
+    return [*([("stamp", config.stamp)] if config.stamp else []), *config.build_files]
+
+
+def refusal_of(build: Build, variable: str, path: str) -> str:
+    """Why a file that a variable names may not be written, "" if it may."""
+    place, named = build.outputs.place, _build_files(build.config)
+    named.remove((variable, path))
+    others = (*map(build.path, build.written_files()), *build.paths.of_manifest, *(each for _, each in named))
+    if place(path) in map(place, others):
+        return "this is a generated file"
+    earlier = build.outputs.record.digests()  # the first target may be one that is no longer part of the output
+    return build.outputs.refusal(path, OF_VARIABLES.get(variable) or is_rule_for(*_depfile_targets(build), *earlier))
+
+
+def _depfile_targets(build: Build) -> list[str]:
+    """The targets of the rule in the file that `depfile=` names: the stamp, else all generated files."""
+    return [os.path.abspath(path) for path in [build.config.stamp] if path] or [
+        os.path.abspath(build.path(name)) for name in build.written_files()
+    ]
+
+
+def with_depfiles(build: Build) -> list[str]:
+    """The generated files with a depfile of their own."""
+    return [name for name in build.file_names() if ANY not in name] if build.config.layout == "split" else []
+
+
+def is_made_of(build: Build, name: str, head: bytes) -> bool:
+    """Whether the head of a file names the source of the generated file `name`, or any file may be overwritten."""
+    if build.config.overwrites:
+        return True
+    from gradmill.stages.arrangement import files
+
+    source = source_in(head)
+    file = files.item(build.db, *build.layout, name)
+    if file is None:
+        return False
+    if not (source or file.mark):  # some of ATen's templates name no generator
+        start = _start_of(build, file.template)
+        return bool(start.strip()) and head.startswith(start[:_START])
+    if file.mark:
+        return file.mark.encode() in head
+    wanted = source_in(file.comment.encode()) or file.template or name
+    is_graph = os.path.dirname(name) == os.path.dirname(source) == "graphs"  # exported, or Python before
+    return is_graph or os.path.basename(source) == os.path.basename(wanted)  # ATen's comments name no folder
+
+
+def _start_of(build: Build, template: str) -> bytes:
+    """The text of a template before its first hole."""
+    from gradmill.stages.set import template_label
+
+    text = build.db.input(template_label(template)) if template else None
+    return (text or b"").partition(b"${")[0]
+
+
+def manifest_changes(build: Build) -> dict[str, Parts]:
+    """The bytes to write to the manifest, the list of units and the depfiles, by path: only where they differ."""
+    from gradmill.stages.manifest import unit_list, units_digest
+
+    changes = {
+        path: data for path, data in _manifest_parts(build).items() if not build.outputs.has_digest(path, data.digest)
+    }
+    if not build.outputs.has_digest(build.paths.units, units_digest(build.db)):
+        changes[build.paths.units] = unit_list(build.db)
+    build.inputs.code.check()
+    return changes
+
+
+def _manifest_parts(build: Build) -> dict[str, Parts]:
+    """The contents of the manifest and of the depfiles, by path."""
+    from gradmill.stages.manifest import depfile, escaped, manifest
+
+    absolute = os.path.isabs(build.config.generated)
+    place = os.path.abspath if absolute else os.path.relpath
+    # Only existing files: a target with a missing dependency would never be up to date.
+    split = [os.path.split(path) for path in build.inputs.read_paths()]
+    folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in split}}  # few, of many files
+    inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in split]
+    targets = [build.paths.manifest, *map(build.path, with_depfiles(build))]
+    parts = {build.paths.manifest: manifest(build.db, *build.layout)}
+    sources = escaped(inputs)
+    parts |= {f"{target}.d": depfile([target], sources) for target in targets}
+    if build.config.depfile:  # for a build in another folder
+        parts[build.config.depfile] = depfile(_depfile_targets(build), escaped(map(os.path.abspath, inputs)))
+    if build.config.output_lists or build.config.outputs:
+        from gradmill.query.query import Parts
+        from gradmill.session.cmake import cmake_variables, output_lists
+
+        parts |= output_lists(build)
+        if build.config.outputs:
+            parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])
+    return parts

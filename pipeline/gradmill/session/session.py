@@ -1,0 +1,319 @@
+"""Brings one spec set up to date: everything, or a selection.
+
+`Session.open` takes the lock, the snapshot of inputs and the store. `update` is the only way in which anything is
+brought up to date. `save` keeps the results, and `close` ends the session.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gradmill.families.file import ANY
+from gradmill.io.files import Stat, stat_of
+from gradmill.problems.plain import warn
+from gradmill.session import record
+from gradmill.session.build import Build
+from gradmill.session.claims import claim_cache
+from gradmill.session.contents import At
+from gradmill.session.orphans import remove_orphans
+from gradmill.session.output.outputs import Written
+from gradmill.session.places import check_places, is_made_of, manifest_changes
+from gradmill.session.problems import Problems
+from gradmill.session.record import NO_ANSWER, Answer, Evidence, Record
+from gradmill.session.stale import StaleUnits
+
+if TYPE_CHECKING:
+    from gradmill.query.query import Parts
+    from gradmill.stages.operator_files import Home
+
+
+class Selection(Struct, frozen=True):
+    """What to bring up to date. None: all stages, units or files. Files need all units, and units all stages, which the
+    selection has then as well."""
+
+    stages: Sequence[str] | None = ()
+    units: Sequence[At] | None = ()
+    files: Sequence[str] | None = ()  # as `file_names` has them
+    manifest: bool = False
+
+
+ALL_FILES = Selection(None, None, None)
+MANIFEST = Selection(manifest=True)
+EVERYTHING = Selection(None, None, None, manifest=True)
+
+
+class Updated(Struct, frozen=True):
+    """What an update did."""
+
+    problems: Callable[[], Problems]  # of what was selected; all of them if the specs have errors
+    units: tuple[At, ...] = ()  # with a rebuilt text
+    files: tuple[str, ...] = ()  # that were written; with `write=False`, those that would be
+    failed: bool = False  # whether the specs have errors: then no file was written
+
+
+class Progress:
+    """What an update tells of its progress: nothing, unless a method is overridden."""
+
+    def doing(self, text: str) -> None:
+        """What it does now."""
+
+    def stage(self, name: str, *, current: bool) -> None:
+        """A stage is done. `current`: it was up to date."""
+
+    def units(self, rebuilt: Sequence[At], current: int) -> None:
+        """The selected units are done. `current`: how many were up to date."""
+
+    def file(self, name: str, changed: int, count: int) -> None:
+        """The files of one name are done. `changed`: so many of them differed."""
+
+    def manifest(self, *, current: bool) -> None:
+        """The manifest is done."""
+
+
+SILENT = Progress()
+
+
+class Session(Build):
+    """A build that is brought up to date."""
+
+    _names: Sequence[str] | None = None  # of the files whose places were checked
+
+    def _forget_revision(self) -> None:
+        super()._forget_revision()
+        self._stale_units: list[At] | None = None
+        self._stale = StaleUnits(self)
+        self._prepared: Mapping[str, Home] | None = None  # the files whose places were checked
+        self._current: set[str] = set()  # the names of files that are up to date
+        self._has_manifest = False  # whether the manifest is, too
+
+    # ---- updates
+
+    def update(self, selection: Selection = EVERYTHING, *, write: bool = True, progress: Progress = SILENT) -> Updated:
+        """Brings what is selected up to date, and writes files with changed bytes, none if the specs have errors. If
+        the store turns out to be damaged, begins again. CodeChanged if gradmill's own code changed, SpecError as in
+        `check_places`, OSError if a file cannot be written."""
+        updated = self._update(selection, progress, write=write)
+        return updated if self.is_sound() else self._update(selection, progress, write=write)
+
+    def _update(self, selection: Selection, progress: Progress, *, write: bool) -> Updated:
+        for stage in self.stages.analysis if selection.stages is None else selection.stages:
+            progress.doing(stage)
+            progress.stage(stage, current=self._update_stage(stage))
+            if self.fails([self.stages.root(stage)]):
+                return self._failure()
+        rebuilt: list[At] = []
+        if selection.units is None or selection.units:
+            from gradmill.stages.emit import text
+
+            units = self.stale_units() if selection.units is None else selection.units
+            rebuilt = self._update_units(units, progress)
+            if self.fails([(text, *at) for at in units]):
+                return self._failure()
+            count = self.count_of_units() if selection.units is None else len(units)
+            progress.units(rebuilt, count - len(rebuilt))
+        files: list[str] = []
+        if selection.files is None or selection.files or selection.manifest:
+            if self.problems().failed:
+                return self._failure()
+            if write:
+                self._prepare()
+            for name in self.file_names() if selection.files is None else selection.files:
+                progress.doing(f"shard {name}")
+                files += self._update_file(name, progress, write=write)
+        if selection.manifest:
+            progress.doing("manifest")
+            progress.manifest(current=self._update_manifest(write=write))
+        find = self.problems if selection.files is None else self.clean_problems
+        return Updated(find, tuple(rebuilt), tuple(files))
+
+    def _failure(self) -> Updated:
+        return Updated(self.problems, failed=True)
+
+    def warnings(self) -> str:
+        """The report of what is up to date, of a selection that has no errors."""
+        return self.clean_problems().report
+
+    def is_current(self, stage: str) -> bool:
+        """Whether a stage is up to date. Verifies what its root depends on. A root may be valid although a query of its
+        stage ran, as that of a stage whose root is a count."""
+        root = self.stages.root(stage)
+        return self.db.is_valid(*root) and not self.db.ran_for(root, lambda row: row[0].startswith(f"{stage}:"))
+
+    def _update_stage(self, stage: str) -> bool:
+        """Brings a stage up to date; returns whether it was."""
+        query, *args = root = self.stages.root(stage)
+        current = self.db.is_valid(*root)
+        self.db.digest(query, *args)
+        return current and not self.db.ran_for(root, lambda row: row[0].startswith(f"{stage}:"))
+
+    def stale_units(self) -> list[At]:
+        """The units of all files with a text that has to be rebuilt, in the order in which to do so. The stages before
+        are up to date and have no errors."""
+        if self._stale_units is None:
+            self._stale_units = self._stale.find()
+        return self._stale_units
+
+    def _update_units(self, units: Sequence[At], progress: Progress) -> list[At]:
+        """Brings the texts of units up to date; returns those that were not. CodeChanged as in `OwnCode.check`."""
+        from gradmill.stages.emit import text
+
+        db, stale, rebuilt = self.db, self._stale, []
+        for number, at in enumerate(units):
+            progress.doing(f"emit {number + 1}/{len(units)}")
+            if not db.is_valid(text, *at) or (text.name, *at) in db.ran:
+                rebuilt.append(at)
+            stale.update(*at)
+            self.inputs.code.check()  # immediately: later changes of code belong to the next run
+        stale.complete()
+        return rebuilt
+
+    def _prepare(self) -> None:
+        """Before the first file is written: checks the places of all files, and removes orphans. SpecError as in
+        `check_places`."""
+        written = self.written_files()
+        if written is self._prepared:
+            return
+        self.outputs.begin()
+        if list(written) != self._names:
+            check_places(self)
+            remove_orphans(self)
+            self._names = list(written)
+        self._prepared = written
+
+    def _update_file(self, name: str, progress: Progress, *, write: bool) -> Collection[str]:
+        """Writes the files of one name that differ; returns them. SpecError if one may not be written, OSError if it
+        cannot."""
+        changed = self._changed_of_each(name) if ANY in name else self._changed(name)
+        self.inputs.code.check()
+        if changed and write:
+            paths = {self.path(each): data for each, data in changed.items()}
+            self.outputs.write(paths, partial(is_made_of, self, name))
+        if write or not changed:
+            self._current.add(name)
+        progress.file(name, len(changed), len(self.members(name)))
+        return changed
+
+    def is_file_current(self, name: str) -> bool:
+        """Whether the files of one name have the bytes that they should have. Verifies, and writes nothing."""
+        from gradmill.stages.shard import made, parts
+
+        if not self.db.is_valid(parts if ANY in name else made, *self.layout, name):
+            return False
+        wanted = ((self.places()[each], self.wanted_digest(each)) for each in self.members(name))
+        if not all(self.outputs.has_digest_at(*each) for each in wanted):
+            return False
+        self._current.add(name)
+        return True
+
+    def _changed(self, name: str) -> dict[str, Parts]:
+        """The bytes to write of a file, none if it has them."""
+        from gradmill.stages.shard import contents, made
+
+        at = (*self.layout, name)
+        # Used below: the database does not keep so large a value.
+        data = None if self.db.is_valid(made, *at) else contents(self.db, *at)
+        if self.outputs.has_digest(self.path(name), self.wanted_digest(name)):
+            return {}
+        return {name: contents(self.db, *at) if data is None else data}
+
+    def _changed_of_each(self, name: str) -> dict[str, Parts]:
+        """The same of the files that each operator has."""
+        from gradmill.query.query import Parts
+        from gradmill.stages.operator_files import contents_of_each
+
+        written, places = self.written_files(), self.places()
+        stale: dict[str, list[str]] = {}
+        for each in self.members(name):
+            if not self.outputs.has_digest_at(places[each], written[each].digest):
+                stale.setdefault(written[each].bucket, []).append(each)
+        changed: dict[str, Parts] = {}
+        for bucket, names in stale.items():
+            contents = contents_of_each(self.db, *self.layout, name, bucket)  # the bytes are not kept
+            changed.update((each, Parts([contents[each]])) for each in names)
+        return changed
+
+    def _update_manifest(self, *, write: bool) -> bool:
+        """Writes the manifest, the list of units and the depfiles where they differ; returns whether none did."""
+        changes = manifest_changes(self)
+        if changes and write:
+            self.outputs.put(changes)
+        self._has_manifest = write or not changes
+        return not changes
+
+    # ---- the end
+
+    def save(self, *, failed: bool = False) -> None:
+        """Keeps the results in the cache, and records the run if all files and the manifest are up to date. Results are
+        dropped if gradmill's own code changed or another run has the lock. `failed`: the update failed, and reported
+        the problem of the store."""
+        if not self._is_open or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
+            return
+        # Before the commit: if another process committed first, the database answers no more.
+        problems = None if failed or not self.is_complete() else self.problems()
+        targets = self.targets() if problems is not None else []
+        outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
+        last = self.record
+        if problems is not None and not self.db.ran and last is not None and last == self._record(outputs, last.answer):
+            return  # it may answer another command line
+        reported = failed and bool(self.db.problem)
+        if not self.db.problem:
+            claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
+        ran, kept = bool(self.db.ran), self.db.commit()
+        whole = problems is not None and kept and outputs.keys() >= set(targets)
+        if problems is not None:
+            self._complete_folder(outputs)
+        # Each run reports the remaining files.
+        self.record = replace(self._record(outputs), complete=whole and not self.outputs.remaining)
+        problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
+        self._saved = None if problem else stat_of(self.paths.record)
+        if problem and self.writes and ran and not reported:  # otherwise nothing is lost
+            warn(f"{problem}; nothing of this run is kept in the cache")
+
+    def _record(self, outputs: Mapping[str, Written], answer: Answer = NO_ANSWER) -> Record:
+        """The record of a complete run."""
+        kept = (self.store, self.outputs.record.path)
+        stats: dict[str, Stat | None] = self.inputs.evidence() | {path: stat_of(path) for path in kept}
+        return Record(Evidence(stats, dict(outputs)), complete=True, answer=answer)
+
+    def save_if_first(self) -> None:
+        """Keeps the results of a command that only reads, unless the cache has a complete run: `explain` compares with
+        it."""
+        if self.record is None or not self.record.complete:
+            self.save()
+
+    def is_complete(self) -> bool:
+        """Whether this session has brought all files and the manifest up to date."""
+        from gradmill.stages.arrangement import files
+        from gradmill.stages.shard import made, parts
+
+        db, at = self.db, self.layout
+        if not self._has_manifest or not db.is_clean(files, *at):
+            return False
+        names = self.file_names()
+        clean = all(db.is_clean(parts if ANY in name else made, *at, name) for name in names)
+        return clean and self._current.issuperset(names)
+
+    def is_recorded(self) -> bool:
+        """Whether the last run of this configuration was complete, and left the manifest as it should be."""
+        self._has_manifest = not manifest_changes(self)
+        return self._has_manifest and self.record is not None and self.record.complete
+
+    def keep_answer(self, answer: Answer) -> None:
+        """Adds the answer to a command line to the record of this run, unless another run replaced it."""
+        if self.record is not None and self._lock.try_to_take() and stat_of(self.paths.record) == self._saved:
+            self.record = replace(self.record, answer=answer)
+            record.add_answer(self.paths.record, answer)
+
+    def _complete_folder(self, outputs: Mapping[str, Written]) -> None:
+        """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
+        digests, remaining = {path: written.digest for path, written in outputs.items()}, self.outputs.remaining
+        if self.paths.written:  # other builds wrote to the tree, too
+            others = self.outputs.record.digests().items()
+            remaining = {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
+        self.outputs.record.complete(self.config.specs.owner, digests, remaining)
