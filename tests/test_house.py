@@ -133,6 +133,12 @@ def test_every_folder_has_its_place_in_the_order() -> None:
     assert {layer(dotted(path)) for path in MODULES} - {""} == set(ORDER)
 
 
+def test_one_table_names_the_extensions() -> None:
+    """Who leaves an extension out has one row to remove."""
+    naming = [label(path) for path in MODULES if "gradmill.extensions" in path.read_text()]
+    assert [name for name in naming if "/extensions/" not in name] == ["pipeline/gradmill/session/extensions.py"]
+
+
 def test_imports_run_downwards_only() -> None:
     actual = []
     for path in MODULES:

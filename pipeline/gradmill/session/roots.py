@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradmill.model.layers import role_of
+from gradmill.session.extensions import extensions
 from gradmill.session.settings.config import Config
 from gradmill.specs.location import BACKEND, EXTERNAL, SHIM_HEADER
 
@@ -48,13 +49,9 @@ _LATER = (
 )
 _FOR_GRAPHS = _in("stages", "graphs graph_operators graph_text graph_files")
 _FOR_BACKENDS = _in("stages", "backend")
-_PAGES = (
-    "gradmill.reports.calls",
-    *_in("extensions.browse.page", "relations callers subjects sources changes verdicts lists graph_pages pages"),
-)
+_EXPLAINED = "gradmill.reports.calls"
 _SHIM_CHANGES = "gradmill.reports.shim_changes"
-_ALL = (_SHIM_CHANGES, *_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES)
-_BY_NAME = {module.rpartition(".")[2]: module for module in _ALL}
+_ALL = (_SHIM_CHANGES, *_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, _EXPLAINED)
 
 
 class Stages:
@@ -107,5 +104,7 @@ def find_query(name: str) -> Query[Any, Any] | None:
     from gradmill.query.query import Query
 
     module, _, function = name.partition(":")
-    query = getattr(import_module(_BY_NAME[module]), function, None) if module in _BY_NAME else None
+    modules = (*_ALL, *(each for extension in extensions() for each in extension.queries))
+    by_name = {each.rpartition(".")[2]: each for each in modules}
+    query = getattr(import_module(by_name[module]), function, None) if module in by_name else None
     return query if isinstance(query, Query) else None

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from gradmill import __version__
+from gradmill.cli.commands.command import Option
 from gradmill.cli.commands.request import Request
-from gradmill.cli.commands.table import COMMANDS, REMOVED, Option
+from gradmill.cli.commands.table import COMMANDS, REMOVED
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.session.settings.hints import NEAR

@@ -2,79 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
 
-from msgspec import Struct
+from gradmill.cli.commands.command import (
+    CLEAN,
+    GENERATE,
+    GROUPS,
+    OTHER,
+    OTHERS,
+    OUTPUT,
+    QUIET,
+    UNDERSTAND,
+    Command,
+    Option,
+    format_option,
+)
+from gradmill.session.extensions import extensions
 
-_FLAG = {"action": "store_true"}
 RUN = "run"  # the command of a command line without one
-_PACKAGE = "gradmill.cli.commands"
-_BROWSE = "gradmill.extensions.browse.commands"
 
-
-class Option(Struct, frozen=True):
-    """An option of a command. `value`: what follows it, "" for a flag; `values`: the only ones that it may have."""
-
-    name: str  # --all
-    meaning: str
-    short: str = ""  # -a
-    value: str = ""
-    values: tuple[str, ...] = ()
-    type: type = str
-
-    @property
-    def field(self) -> str:
-        """The name of its value among the parsed options."""
-        return self.name.removeprefix("--").replace("-", "_")
-
-    @property
-    def default(self) -> Any:
-        """Its value if it is not given."""
-        return self.type() if self.value else False
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The keywords of argparse for it."""
-        return {"metavar": self.value, "type": self.type, "default": self.default} if self.value else _FLAG
-
-
-class Command(Struct, frozen=True):
-    """A command. Its module has a function `main`, which gets the `Request` and returns the exit status."""
-
-    group: str  # in the help
-    sentence: str
-    usage: str = ""  # what may follow its name
-    description: str = ""
-    options: tuple[Option, ...] = ()
-    file: str = ""  # the module in the package, if it is not called as the command is
-    script: bool = False  # whether it has the arguments of one of PyTorch's scripts, and its own parser
-    package: str = _PACKAGE
-
-    def module(self, name: str) -> str:
-        """The module of the command with this name."""
-        return f"{self.package}.{self.file or name.replace('-', '_')}"
-
-
-_GENERATE, _UNDERSTAND, _OTHERS, _CLEAN, _OTHER = "generate", "understand", "for other builds", "clean up", "other"
-QUIET = Option("--quiet", "print nothing but errors and warnings", "-q")
-OUTPUT = Option("--output", "write to this file", "-o", "FILE")
-
-
-def _format(*formats: str) -> Option:
-    meaning = "the format of the report; format= is the format of problems"
-    return Option("--format", meaning, value="FORMAT", values=formats)
-
-
-COMMANDS = {
+_OWN = {
     "init": Command(
-        _GENERATE,
+        GENERATE,
         "write a small spec set: its description, and a first operator",
         "[FOLDER] [specs=torch|core]",
         "FOLDER is the current one by default. specs= is the set that it begins on top of: the installed torch, else"
         " core. Overwrites no file. Then run gradmill in the folder, and read docs/vendors.md.",
     ),
     RUN: Command(
-        _GENERATE,
+        GENERATE,
         "regenerate what changed; the default command",
         "[NAME …] [variable=value …]",
         "NAME is a stage, a unit (emit:AddBackward0), the units of a family (emit:nodes), a generated file"
@@ -82,7 +38,7 @@ COMMANDS = {
         (Option("--verbose", "print a line for each unit and each file", "-v"), QUIET),
     ),
     "watch": Command(
-        _GENERATE,
+        GENERATE,
         "keep generated files up to date while specs are edited",
         "[specs=SET …] [verify=1]",
         "With verify=1, the formulas that an edit changed are then verified, while watch goes on; the next edit ends a"
@@ -90,7 +46,7 @@ COMMANDS = {
         " description or the release of the spec set, or the settings file.",
     ),
     "check": Command(
-        _GENERATE,
+        GENERATE,
         "report all errors and warnings; write no file",
         "[FILE …] [specs=SET …] [format=text|json|github|sarif] [strict=1] [fix=1]",
         "Does all the work of a run except writing: the generated files are unchanged, and so is the cache of a set"
@@ -101,7 +57,7 @@ COMMANDS = {
         (QUIET,),
     ),
     "verify": Command(
-        _GENERATE,
+        GENERATE,
         "check derivative formulas numerically, with the installed torch",
         "[NAME … | --all | against=SET] [specs=SET …] [helpers=FILE.cpp] [python=FILE.py] [format=json|…]",
         "Compiles the formulas of operators or Nodes (NAME), runs them on samples, and compares gradients, tangents and"
@@ -113,19 +69,17 @@ COMMANDS = {
         " is not checked.",
         (
             Option("--all", "verify all formulas of the set"),
-            _format("json"),
+            format_option("json"),
             Option("--samples", "samples of each kind (8)", value="N", type=int),
             Option("--verbose", "prints each sample, with its checks and the reasons why others were left out"),
             OUTPUT,
         ),
     ),
-    "generate-code": Command(
-        _GENERATE, "write what PyTorch's tools/setup_helpers/generate_code.py writes", script=True
-    ),
-    "torchgen": Command(_GENERATE, "write what python -m torchgen.gen writes", script=True),
-    "backend-stubs": Command(_GENERATE, "write what python -m torchgen.gen_backend_stubs writes", script=True),
+    "generate-code": Command(GENERATE, "write what PyTorch's tools/setup_helpers/generate_code.py writes", script=True),
+    "torchgen": Command(GENERATE, "write what python -m torchgen.gen writes", script=True),
+    "backend-stubs": Command(GENERATE, "write what python -m torchgen.gen_backend_stubs writes", script=True),
     "explain": Command(
-        _UNDERSTAND,
+        UNDERSTAND,
         "report what a result depends on and why it would be rebuilt",
         "[NAME …] [FILE:LINE …] [specs=SET …] [format=json]",
         "NAME is a Node, an operator, also as torch.exp, aten::exp or aten.exp.default, a helper that formulas call, a"
@@ -135,14 +89,14 @@ COMMANDS = {
         " Nodes that depend on it, and the files that will change. format=json prints one array.",
     ),
     "rule": Command(
-        _UNDERSTAND,
+        UNDERSTAND,
         "print what a warning means, with a bad and a good example",
         "[NAME …] [format=json]",
         "NAME is the name of a rule, as reports print it in brackets: unknown-name. Without NAME: all rules, one on a"
         " line. format=json prints one array.",
     ),
     "list": Command(
-        _UNDERSTAND,
+        UNDERSTAND,
         "list the stages, units and files, and their state with --status",
         "[NAME …] [--all] [--status] [specs=SET …] [format=json]",
         "NAME is one of these, or a pattern of them. format=json prints one array.",
@@ -153,7 +107,7 @@ COMMANDS = {
         ),
     ),
     "show": Command(
-        _UNDERSTAND,
+        UNDERSTAND,
         "print the rows of a stage as JSON, one object per line",
         "STAGE [NAME] [specs=SET …]",
         "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard,"
@@ -162,7 +116,7 @@ COMMANDS = {
         " graph or a file. Stages are brought up to date first; generated files are not touched.",
     ),
     "coverage": Command(
-        _UNDERSTAND,
+        UNDERSTAND,
         "report which functions have a forward derivative, what is not implemented, what Nodes save",
         "[NAME …] [--only=KIND] [specs=SET …] [format=json]",
         "Prints totals and a line for every Node; with NAMEs (operators or Nodes), only for these, and with --only"
@@ -170,7 +124,7 @@ COMMANDS = {
         " (not-implemented), which save an input tensor, an output tensor, or nothing. Stages are brought up to date"
         " first.",
         (
-            _format("text", "json"),
+            format_option("text", "json"),
             Option(
                 "--only",
                 "only these Nodes",
@@ -181,7 +135,7 @@ COMMANDS = {
         ),
     ),
     "diff": Command(
-        _UNDERSTAND,
+        UNDERSTAND,
         "report what changed in autograd, or in generated code, between two spec sets or releases",
         "against=SET|git:REVISION [against_release=X.Y.Z] [--code] [specs=SET …]",
         "Compares the set in `against` (before) with the set in `specs` (after), operator by operator: added, removed,"
@@ -192,29 +146,12 @@ COMMANDS = {
         " generated files; the exit status is 1 if any byte of them changes, else 0.",
         (
             Option("--code", "compare the generated code"),
-            _format("text", "json", "html", "markdown"),
+            format_option("text", "json", "html", "markdown"),
             OUTPUT,
         ),
     ),
-    "page": Command(
-        _UNDERSTAND,
-        "write a folder of HTML: every operator, its formulas, what they become",
-        "[against=SET] [specs=SET …]",
-        "The folder is page/ below the generated files; open its index.html. With against=SET, the pages also show the"
-        " changes since that spec set, which may be core, torch, a folder or a wheel.",
-        (QUIET,),
-        package=_BROWSE,
-    ),
-    "lsp": Command(
-        _UNDERSTAND,
-        "serve an editor: the language server for derivatives.yaml and native_functions.yaml",
-        "[specs=SET …]",
-        "Speaks the Language Server Protocol on standard input and output. Without specs=, a file belongs to the"
-        " nearest spec set in its folder or above. Writes no file, but verdicts if the editor verifies a formula.",
-        package=_BROWSE,
-    ),
     "export": Command(
-        _OTHERS,
+        OTHERS,
         "print a rule for another build system",
         "ninja|cmake|bazel|cmakedir|specsdir [specs=SET …]",
         "ninja: a file to include or to run: gradmill export ninja > build.ninja. cmake: a file to include, with the"
@@ -223,7 +160,7 @@ COMMANDS = {
         " -Dgradmill_DIR=… specsdir: the folder of the spec set, to copy it: cp -r $(gradmill export specsdir) mine",
     ),
     "schema": Command(
-        _OTHERS,
+        OTHERS,
         "print the JSON Schema of a spec file, of the manifest, or of what a command prints",
         "TYPE",
         "TYPE is derivatives or native_functions for the YAML files; manifest; specset for descriptions; problems for"
@@ -233,7 +170,7 @@ COMMANDS = {
         " the queries of a stage: infos.targets, derivatives.definitions.",
     ),
     "worker": Command(
-        _OTHERS,
+        OTHERS,
         "run as an action of Bazel, in a persistent worker or alone",
         "[--persistent_worker] [name=value …] [@FILE …]",
         "An action is a run with the variables in the files, one a line. With --persistent_worker it reads requests in"
@@ -245,7 +182,7 @@ COMMANDS = {
         ),
     ),
     "clean": Command(
-        _CLEAN,
+        CLEAN,
         "delete the generated files",
         "[NAME …] [--dry-run] [specs=SET …]",
         "Deletes the manifest and the generated files; with NAMEs, as run has them, only these. A file that gradmill"
@@ -253,7 +190,7 @@ COMMANDS = {
         (Option("--dry-run", "print what would be deleted", "-n"), QUIET),
     ),
     "gc": Command(
-        _CLEAN,
+        CLEAN,
         "drop unneeded rows, values and verdicts from the cache",
         "[--grace SECONDS] [cache=DIR]",
         "Keeps the results of each spec set's last run, in every layout; drops all older results.",
@@ -264,14 +201,18 @@ COMMANDS = {
         ),
     ),
     "completion": Command(
-        _OTHER,
+        OTHER,
         "print a completion script for bash, zsh or fish",
         "bash|zsh|fish",
         "The first line of the script says where to put it.",
     ),
-    "help": Command(_OTHER, "show this page, or the help of a command", "[COMMAND]"),
-    "version": Command(_OTHER, "print the version of gradmill, and the releases of PyTorch that it knows"),
+    "help": Command(OTHER, "show this page, or the help of a command", "[COMMAND]"),
+    "version": Command(OTHER, "print the version of gradmill, and the releases of PyTorch that it knows"),
 }
+_EXTENSIONS = {
+    name: command for each in extensions() for name, command in import_module(each.commands).COMMANDS.items()
+}
+COMMANDS: dict[str, Command] = dict(sorted((_OWN | _EXTENSIONS).items(), key=lambda item: GROUPS.index(item[1].group)))
 
 # Words of earlier versions -> what to write now. Each is near to another word, which would be a wrong hint.
 REMOVED = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradmill.cli.commands.table import COMMANDS, REMOVED, RUN, Command
+from gradmill.cli.commands.command import Command
+from gradmill.cli.commands.table import COMMANDS, REMOVED, RUN
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.session.settings.hints import NEAR, check_options, check_variables, check_words
 

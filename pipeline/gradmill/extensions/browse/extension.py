@@ -1,0 +1,13 @@
+"""The door of the page and the language server."""
+
+from gradmill.session.extensions import Extension
+
+_PAGE = "gradmill.extensions.browse.page"
+
+EXTENSION = Extension(
+    commands="gradmill.extensions.browse.commands.table",
+    queries=tuple(
+        f"{_PAGE}.{name}"
+        for name in "relations callers subjects sources changes verdicts lists graph_pages pages".split()
+    ),
+)
