@@ -29,7 +29,6 @@ ORDER = (
     "cli",
     "builds",
     "session",
-    "verify",
     "reports",
     "stages",
     "graphs",
@@ -205,7 +204,7 @@ def test_a_circle_is_found() -> None:
     assert circle({"a": {"b", "c"}, "b": {"c"}}) == []
 
 
-IN_TORCH = PIPELINE / "verify" / "child"  # what runs in a process of its own, which has torch
+IN_TORCH = PIPELINE / "extensions" / "verify" / "child"  # what runs in a process of its own, which has torch
 
 
 def test_pipeline_never_imports_the_generator_of_the_release() -> None:
@@ -355,9 +354,9 @@ def test_json_is_decoded_by_one_function() -> None:
     found = re.compile(r"\bjson\.(decode|loads?)\(")
     # These read what gradmill wrote, and import no other part of it.
     own = [
+        "pipeline/gradmill/extensions/verify/child/__main__.py",
         "pipeline/gradmill/families/hook_files/child.py",
         "pipeline/gradmill/io/decoding.py",
-        "pipeline/gradmill/verify/child/__main__.py",
     ]
     assert [label(path) for path in MODULES if found.search(path.read_text())] == own
 

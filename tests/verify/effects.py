@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from gradmill.verify.child.calls import is_float, mapped, tensors
-from gradmill.verify.child.operators import function_of, overload, schema_of
-from gradmill.verify.child.samples import samples
+from gradmill.extensions.verify.child.calls import is_float, mapped, tensors
+from gradmill.extensions.verify.child.operators import function_of, overload, schema_of
+from gradmill.extensions.verify.child.samples import samples
 
 Args = tuple[Any, ...]
 _LIMIT = 16  # samples

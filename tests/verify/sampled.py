@@ -21,9 +21,9 @@ import torch
 import yaml
 from never_wrong.campaign import in_order, options
 
-from gradmill.verify.child import from_opinfo
-from gradmill.verify.child.operators import has_kernel
-from gradmill.verify.child.samples import samples
+from gradmill.extensions.verify.child import from_opinfo
+from gradmill.extensions.verify.child.operators import has_kernel
+from gradmill.extensions.verify.child.samples import samples
 
 LIMIT = 12
 TORCH, MADE = "torch's", "made"

@@ -15,22 +15,28 @@ import torch
 from project import ROOT
 from torch import Tensor
 
-from gradmill.verify import model
-from gradmill.verify.child import checks
-from gradmill.verify.child.calls import SEED
-from gradmill.verify.child.device import Device
-from gradmill.verify.child.duals import tangent
-from gradmill.verify.child.formulas import Args, CompiledFormulas, FormulaError, Formulas, NotImplementedFormula
-from gradmill.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
-from gradmill.verify.child.own import is_shared
-from gradmill.verify.child.point import Point, slope
-from gradmill.verify.child.samples import Sample
-from gradmill.verify.child.torchs import TorchFormulas
-from gradmill.verify.child.verdict import Verdict
-from gradmill.verify.child.written import written
-from gradmill.verify.process import environment
-from gradmill.verify.report import problems
-from gradmill.verify.run import Result
+from gradmill.extensions.verify import model
+from gradmill.extensions.verify.child import checks
+from gradmill.extensions.verify.child.calls import SEED
+from gradmill.extensions.verify.child.device import Device
+from gradmill.extensions.verify.child.duals import tangent
+from gradmill.extensions.verify.child.formulas import (
+    Args,
+    CompiledFormulas,
+    FormulaError,
+    Formulas,
+    NotImplementedFormula,
+)
+from gradmill.extensions.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
+from gradmill.extensions.verify.child.own import is_shared
+from gradmill.extensions.verify.child.point import Point, slope
+from gradmill.extensions.verify.child.samples import Sample
+from gradmill.extensions.verify.child.torchs import TorchFormulas
+from gradmill.extensions.verify.child.verdict import Verdict
+from gradmill.extensions.verify.child.written import written
+from gradmill.extensions.verify.process import environment
+from gradmill.extensions.verify.report import problems
+from gradmill.extensions.verify.run import Result
 
 Gradients = list[Tensor | None]
 
@@ -830,10 +836,10 @@ def test_operators_of_other_devices_have_no_kernel() -> None:
 FREED = """
 import torch
 from torch import tensor
-from gradmill.verify.child.operators import function_of, overload
-from gradmill.verify.child.checks import memory
-from gradmill.verify.child.point import Point
-from gradmill.verify.child.torchs import TorchFormulas
+from gradmill.extensions.verify.child.operators import function_of, overload
+from gradmill.extensions.verify.child.checks import memory
+from gradmill.extensions.verify.child.point import Point
+from gradmill.extensions.verify.child.torchs import TorchFormulas
 operator = "aten::native_batch_norm"
 schema = overload(operator)._schema
 names = [each.name for each in schema.arguments]

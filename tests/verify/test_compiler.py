@@ -8,19 +8,19 @@ import sys
 import pytest
 from project import ROOT
 
-from gradmill.verify.child.compiler import StandIn
+from gradmill.extensions.verify.child.compiler import StandIn
 
 pytestmark = pytest.mark.slow  # it compiles
 
 RECORDING = """
 import sys
-from gradmill.verify.child import compiler
+from gradmill.extensions.verify.child import compiler
 compiler.leave_out()
 import torch
 from torch.autograd import forward_ad
-from gradmill.verify.child.duals import dual
-from gradmill.verify.child.__main__ import _warm_up
-from gradmill.verify.child.from_opinfo import recorded
+from gradmill.extensions.verify.child.duals import dual
+from gradmill.extensions.verify.child.__main__ import _warm_up
+from gradmill.extensions.verify.child.from_opinfo import recorded
 _warm_up()
 print(len(recorded("aten::atan2", None)))
 with forward_ad.dual_level():

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from gradmill.verify.child.domains import Domain, domain, is_convention
+from gradmill.extensions.verify.child.domains import Domain, domain, is_convention
 from verify.sampled import overload
 
 GENERATOR = torch.Generator()

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
-from gradmill.verify.library import Library
-from gradmill.verify.linking import link
-from gradmill.verify.model import Code, Subject
-from gradmill.verify.run import installed_torch
+from gradmill.extensions.verify.library import Library
+from gradmill.extensions.verify.linking import link
+from gradmill.extensions.verify.model import Code, Subject
+from gradmill.extensions.verify.run import installed_torch
 
 pytestmark = pytest.mark.slow  # it compiles
 
@@ -45,7 +45,7 @@ extern "C" int answer() { return 10 * aoti_torch_device_type_cuda() + aoti_torch
 """
 LOADING = """
 import sys, torch
-from gradmill.verify.child.operators import load
+from gradmill.extensions.verify.child.operators import load
 print(load(sys.argv[1]).answer())
 """
 

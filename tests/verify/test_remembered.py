@@ -13,13 +13,13 @@ from subprocess import PIPE, Popen
 import pytest
 from project import Project
 
+from gradmill.extensions.verify import run
+from gradmill.extensions.verify.child.__main__ import compressed
+from gradmill.extensions.verify.library import Compiled, Library
+from gradmill.extensions.verify.model import Code, Subject, Verdict
+from gradmill.extensions.verify.remembered import FILE, SAMPLES, WORK, current, digests, key, load, save
 from gradmill.io.decoding import decode_json
 from gradmill.session.paths import VERIFIED, code_of, stores_in
-from gradmill.verify import run
-from gradmill.verify.child.__main__ import compressed
-from gradmill.verify.library import Compiled, Library
-from gradmill.verify.model import Code, Subject, Verdict
-from gradmill.verify.remembered import FILE, SAMPLES, WORK, current, digests, key, load, save
 
 TORCH = metadata.version("torch")
 GONE = 2**22 + 1  # the id of no process
@@ -105,7 +105,7 @@ print('{"name": "LastBackward0"}', flush=True)
 def test_verdicts_are_saved_while_others_are_not_known_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = tmp_path / "go on"
     words, streams = [sys.executable, "-c", CHILD, str(go_on)], dict.fromkeys(("stdin", "stdout", "stderr"), PIPE)
-    monkeypatch.setattr("gradmill.verify.process._start", lambda: Popen(words, text=True, **streams))
+    monkeypatch.setattr("gradmill.extensions.verify.process._start", lambda: Popen(words, text=True, **streams))
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     monkeypatch.setattr(run, "SECONDS", -1.0)
     names = ["FirstBackward0", "LastBackward0"]

@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from gradmill.verify.child import from_opinfo
-from gradmill.verify.child.calls import Calls, same, tensors
-from gradmill.verify.child.probe import Probe
-from gradmill.verify.child.recording import SMALL
-from gradmill.verify.child.samples import Sample, samples
+from gradmill.extensions.verify.child import from_opinfo
+from gradmill.extensions.verify.child.calls import Calls, same, tensors
+from gradmill.extensions.verify.child.probe import Probe
+from gradmill.extensions.verify.child.recording import SMALL
+from gradmill.extensions.verify.child.samples import Sample, samples
 from verify.sampled import overload
 
 

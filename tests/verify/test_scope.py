@@ -13,10 +13,10 @@ import pytest
 from project import Project
 from reports.test_revisions import commit, git
 
-from gradmill.verify import remembered, run
-from gradmill.verify.library import Torch
-from gradmill.verify.model import Code, Subject, Verdict
-from gradmill.verify.run import Settings
+from gradmill.extensions.verify import remembered, run
+from gradmill.extensions.verify.library import Torch
+from gradmill.extensions.verify.model import Code, Subject, Verdict
+from gradmill.extensions.verify.run import Settings
 
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is absent: apt-get install git")
 

@@ -16,11 +16,11 @@ from copies import copy_of
 from jsonschema import Draft202012Validator
 from project import Project, Run
 
+from gradmill.extensions.verify.linking import link
+from gradmill.extensions.verify.model import Code, Subject
+from gradmill.extensions.verify.process import Checker
+from gradmill.extensions.verify.run import installed_torch
 from gradmill.problems.problem import SpecError
-from gradmill.verify.linking import link
-from gradmill.verify.model import Code, Subject
-from gradmill.verify.process import Checker
-from gradmill.verify.run import installed_torch
 
 pytestmark = pytest.mark.slow  # it compiles
 

@@ -36,7 +36,7 @@ def processes_of(project: Project) -> list[str]:
             continue
         text = " ".join(words)
         if str(project.folder) in text + folder and (
-            "verify" in words or "pipeline/gradmill/verify/" in text or "verify.child" in text
+            "verify" in words or "pipeline/gradmill/extensions/verify/" in text or "verify.child" in text
         ):
             lines.append(text)
     return lines

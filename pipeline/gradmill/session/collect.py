@@ -1,5 +1,5 @@
-"""Deletes garbage in a cache: the stores of other versions of gradmill, those that led to a bug, old verdicts, and
-temporary files of killed runs."""
+"""Deletes garbage in a cache: the stores of other versions of gradmill, those that led to a bug, temporary
+files of killed runs, and what extensions keep there."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gradmill.io.files import read_file, remove_abandoned, stat_of
 from gradmill.problems.problem import SpecError
 from gradmill.session.claims import owner_of
-from gradmill.session.paths import FAILED, PAGES, VERIFIED, code_of, own_files, stores_in
+from gradmill.session.extensions import loaded
+from gradmill.session.paths import FAILED, PAGES, code_of, own_files, stores_in
 from gradmill.store.sqlite import files_of, is_store, set_aside_of
 
-if TYPE_CHECKING:
-    from gradmill.verify.remembered import Collected
-
 BUSY = "in use, or just built"
+
+
+class Collected(Struct, frozen=True):
+    """What a collection of garbage deleted, and what is left: numbers of things, and bytes."""
+
+    removed: int
+    kept: int
+    removed_bytes: int
+    kept_bytes: int
 
 
 def collect_cache(cache: str, code: bytes, grace: float) -> Iterator[tuple[str, Collected | str]]:
@@ -36,7 +43,8 @@ def collect_cache(cache: str, code: bytes, grace: float) -> Iterator[tuple[str, 
                 yield name, problem
             continue
         _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)
-        yield from _verdicts(cache, name)
+        for collect in loaded("garbage"):
+            yield from collect(cache, name)
         if not stores:
             continue
         remove_abandoned(folder, own_files(folder))
@@ -48,8 +56,6 @@ def collect_cache(cache: str, code: bytes, grace: float) -> Iterator[tuple[str, 
 
 def _remove_others(stores: list[str], code: bytes) -> Collected:
     """Deletes the stores of other code."""
-    from gradmill.verify.remembered import Collected
-
     kept = [path for path in stores if code.hex().startswith(code_of(path))]
     others = [path for path in stores if path not in kept]
     removed = _size(others)
@@ -65,18 +71,6 @@ def _size(stores: Iterable[str]) -> int:
 def _stores(folder: str) -> list[str]:
     """The stores in a set's folder, the last used first."""
     return [path for path in stores_in(folder) if is_store(read_file(path, 100) or b"")]
-
-
-def _verdicts(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
-    """What `verify` has left in a set's folder: collected for each gradmill that has a store there."""
-    folder = os.path.join(cache, name, VERIFIED)
-    if not os.path.isdir(folder) or os.path.islink(folder):
-        return
-    from gradmill.verify.remembered import collect as collect_verdicts
-    from gradmill.verify.run import version_of_torch
-
-    codes = [code_of(path) for path in stores_in(os.path.join(cache, name))]
-    yield os.path.join(name, VERIFIED), collect_verdicts(Path(folder), codes, version_of_torch())
 
 
 def remove_stores(folder: str, *, keep: int) -> None:

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Mapping, Set
 from importlib.machinery import PathFinder
 
-import gradmill
 from gradmill import STARTED
 from gradmill.io.files import Moment, Stat, is_settled, read_with_stat, stat_of, unchanged
 from gradmill.model.entries import by_key
 
-PACKAGE = os.path.dirname(os.path.abspath(gradmill.__file__))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _EMBEDDED = os.path.join(PACKAGE, "specs", "core", "")
 _LIBRARIES = ("msgspec", "xxhash", "yaml")
 RUN_AGAIN = "gradmill's own code changed while it ran: run again"  # what a run reports of CodeChanged

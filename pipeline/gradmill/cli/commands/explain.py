@@ -52,10 +52,9 @@ def _verified(session: Session, results: list[Explanation | Line]) -> list[Expla
     from msgspec.structs import replace
 
     from gradmill.reports.explain import Explanation
-    from gradmill.session.verification import known
+    from gradmill.session.extensions import loaded
 
-    verified = known(session)
-    states = verified.states() if verified is not None else {}
+    states = {name: state for found in loaded("states") for name, state in found(session).items()}
     return [
         replace(each, verification=states.get(each.name.partition("(")[0], ""))
         if isinstance(each, Explanation)

@@ -12,9 +12,9 @@ from gradmill.cli.commands.request import Request
 from gradmill.problems.plain import lines
 from gradmill.session import contents
 from gradmill.session.contents import At
+from gradmill.session.extensions import loaded
 from gradmill.session.selection import FILES, MANIFEST, UNITS, names_of
 from gradmill.session.session import Progress, Session
-from gradmill.session.verification import known
 
 _TO_RUN, _CURRENT = "run", "up-to-date"
 _GROUPS = {  # what is listed besides stages
@@ -43,8 +43,7 @@ def main(request: Request) -> int:
         shown = [each for each in listed if each.name in names] if names else listed
         if options["status"]:
             states = _states(session)
-            verified = known(session)
-            found = verified.states() if verified is not None else {}
+            found = {name: state for states in loaded("states") for name, state in states(session).items()}
             shown = [_with_state(each, states, found) for each in shown]
         as_json = session.config.format == "json"
         sys.stdout.write(json_text(shown).decode() if as_json else _text(shown, quiet=options["quiet"]))

@@ -13,14 +13,14 @@ from gradmill.problems.catalog.rule import Rule
 from gradmill.reports.coverage import Coverage
 from gradmill.reports.explain import Edit, Explanation
 from gradmill.reports.origin.lines import Line
-from gradmill.verify.report import Report
+from gradmill.session.extensions import loaded
 
 PRINTED: dict[str, Any] = {
     "coverage": Coverage,
-    "verify": Report,
     "work-request": WorkRequest,
     "work-response": WorkResponse,
     "explain": [Explanation, Line, Edit],
     "list": list[Listed],
     "rule": list[Rule],
+    **{name: kind for types in loaded("printed") for name, kind in types.items()},
 }

@@ -20,11 +20,11 @@ from gradmill.problems.problem import SpecError
 from gradmill.session.build import BUDGET
 from gradmill.session.claims import check_claims
 from gradmill.session.contents import titles_of
+from gradmill.session.extensions import loaded
 from gradmill.session.own_code import PACKAGE, CodeChanged
 from gradmill.session.session import ALL_FILES, MANIFEST, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings
-from gradmill.session.verifying import Verifying
 
 # Milliseconds: how long to collect events of one save, and the polling interval.
 DEBOUNCE = 8
@@ -49,7 +49,7 @@ class _Watch:
     def __init__(self, session: Session, variables: Mapping[str, str]) -> None:
         self._session = session
         self._variables = variables
-        self._verifying = Verifying(variables)  # of use with verify=1
+        self._beside = [each(variables) for each in loaded("beside")]  # what goes on next to it
         self._report: str | None = None  # of the last pass
 
     def run(self) -> None:
@@ -59,16 +59,20 @@ class _Watch:
         with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
             _hold_interrupts("SIG_UNBLOCK")
             self._watch()
-        self._verifying.stop()
+        self._stop()
+
+    def _stop(self) -> None:
+        for each in self._beside:
+            each.stop()
 
     def _end(self, _: KeyboardInterrupt) -> None:
         """Ends the process as Ctrl-C does where Python can raise it."""
-        self._verifying.stop()
+        self._stop()
         sys.stdout.flush()
         os._exit(0)
 
     def _restart(self, why: str = "gradmill's own code changed") -> None:
-        self._verifying.stop()
+        self._stop()
         print(f"{why}: restarting", flush=True)
         time.sleep(SETTLE)
         _hold_interrupts("SIG_BLOCK")
@@ -122,8 +126,8 @@ class _Watch:
                 session.update(MANIFEST)  # after the files: no one waits for it
             session.save()
             session.unlock()
-            if session.config.verify:
-                self._verifying.start(session, failed=done.failed)
+            for each in self._beside:
+                each.start(session, failed=done.failed)
         except CodeChanged:
             self._restart()
         except SpecError as error:

@@ -11,12 +11,12 @@ from gradmill.cli.commands.diff import code_report
 from gradmill.cli.commands.request import Failed, Request, check, fail_for
 from gradmill.cli.console import print_report
 from gradmill.extensions.browse.pages import Other, PageSession, facts_of, set_name
+from gradmill.extensions.verify.known import known
 from gradmill.problems.plain import lines
 from gradmill.session.claims import check_claims
 from gradmill.session.problems import Problems
 from gradmill.session.session import Session
 from gradmill.session.settings.config import Config, read_against
-from gradmill.session.verification import known
 
 
 def main(request: Request) -> int:

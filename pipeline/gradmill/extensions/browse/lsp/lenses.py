@@ -17,8 +17,8 @@ from gradmill.cli.console import counted
 from gradmill.extensions.browse.editor.rebuilt import Cost
 from gradmill.extensions.browse.lsp.answers import request_at
 from gradmill.extensions.browse.lsp.buffers import Text
+from gradmill.extensions.verify.known import NOT_YET
 from gradmill.problems.problem import SpecError
-from gradmill.session.verification import NOT_YET
 
 if TYPE_CHECKING:
     from gradmill.extensions.browse.lsp.server import Server
@@ -98,7 +98,7 @@ def register_command(server: Server) -> None:
 
 
 async def _verify(server: Server, session: Session, entry: str) -> None:
-    from gradmill.verify.run import verify
+    from gradmill.extensions.verify.run import verify
 
     try:
         codes, settings = session.to_verify(entry)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gradmill.extensions.browse.editor.words import Reader
 from gradmill.extensions.browse.lsp.sessions import broken
 from gradmill.extensions.browse.lsp.sessions.set_files import SetFiles
+from gradmill.extensions.verify.known import Known, findings, known, settings_of
 from gradmill.io.files import is_file, stat_of
 from gradmill.problems.causes import causes
 from gradmill.problems.problem import Problem, Role, SpecError
@@ -28,7 +29,6 @@ from gradmill.session.problems import all_problems, doubt_of, fails
 from gradmill.session.roots import Root
 from gradmill.session.settings.config import Config
 from gradmill.session.sources import Sources
-from gradmill.session.verification import Known, findings, known, settings_of
 from gradmill.specs.spec_set import ROLES
 from gradmill.specs.text import decode_text
 from gradmill.stages.layered.files import of_file
@@ -36,8 +36,8 @@ from gradmill.stages.set import spec_label
 from gradmill.store.memory import MemoryStore
 
 if TYPE_CHECKING:
-    from gradmill.verify.model import Code
-    from gradmill.verify.run import Settings
+    from gradmill.extensions.verify.model import Code
+    from gradmill.extensions.verify.run import Settings
 
 
 class Session:
@@ -127,7 +127,7 @@ class Session:
     def to_verify(self, entry: str) -> tuple[list[Code], Settings]:
         """The formulas of an entry of derivatives.yaml, and how to verify them. SpecError for a release that cannot be
         verified."""
-        from gradmill.verify.subjects import codes
+        from gradmill.extensions.verify.subjects import codes
 
         own = [code for code in codes(self.db) if code.subject.entry == entry]
         return own, settings_of(self._build)

@@ -1,0 +1,127 @@
+"""Verifies the formulas of one library: reads a job as JSON from standard input, and prints the libraries and
+modules that its file of reference functions loaded, then a line for each verdict."""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import json
+import os
+import resource
+import sys
+import time
+import warnings
+import zlib
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+from torch.autograd import forward_ad
+
+from gradmill.extensions.verify.child import compiler
+from gradmill.extensions.verify.child.duals import dual
+from gradmill.extensions.verify.child.formulas import CompiledFormulas
+from gradmill.extensions.verify.child.operators import (
+    Reference,
+    device_of,
+    function_of,
+    has_kernel,
+    in_place_functions,
+    is_torchs,
+    load,
+    loaded,
+    overload,
+    own_formula,
+    reference,
+    schema_of,
+    torchs_function,
+)
+from gradmill.extensions.verify.child.samples import samples
+from gradmill.extensions.verify.child.torchs import TorchFormulas
+from gradmill.extensions.verify.child.verdict import Verdict
+
+_SECONDS = 60  # of CPU time, for one sample
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    compiler.leave_out()
+    _warm_up()
+    job = json.load(sys.stdin)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # operators print, too
+    torch.set_num_threads(1)
+    library = load(job["library"])
+    before = loaded()
+    known = reference(job["python"])
+    _write(answers, sorted(loaded() - before))
+    folder = Path(job["folder"])
+    for subject in job["subjects"]:
+        begin = partial(_begin, answers)
+        _write(answers, _verdict(subject, library, known, folder, job["limit"], begin))
+
+
+def _warm_up() -> None:
+    """Makes torch import what it imports at first use, while the formulas compile. No gradient is computed: autograd's
+    engine runs only on devices that it knows when it starts, and the author's file may load one."""
+    with forward_ad.dual_level():
+        dual(torch.ones(()), torch.ones(()))
+
+
+def _begin(answers: TextIO, number: int) -> None:
+    """Prints the number of a sample, whose checks may take so much CPU time, however busy the machine is."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + _SECONDS, hard))
+    _write(answers, number)
+
+
+def _write(answers: TextIO, row: object) -> None:
+    answers.write(json.dumps(row) + "\n")
+    answers.flush()
+
+
+def _verdict(
+    subject: dict[str, Any],
+    library: ctypes.CDLL,
+    known: Reference,
+    folder: Path,
+    limit: int,
+    begin: Callable[[int], None],
+) -> dict[str, Any]:
+    device, name = device_of(known), subject["operator"].partition("::")[2].partition(".")[0]
+    is_own = not is_torchs(subject["operator"], known)
+    try:
+        if subject["hidden"] and not is_own:
+            raise LookupError(f"its kernel returns hidden outputs: give them with python=FILE, in a function {name}")
+        schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
+        function = function_of(subject["operator"], schema, known)
+        subject |= {"arguments": [each.name for each in schema.arguments]}
+        in_place = in_place_functions(subject["operator"], subject["variants"], known)
+        formulas = CompiledFormulas(subject, library, function, device, in_place)
+    except (LookupError, RuntimeError) as error:
+        return {"name": subject["name"], "unchecked": str(error)}
+    if not is_own and not device.name and not has_kernel(subject["operator"]):
+        return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
+    on_cpu = torchs_function(subject["operator"], schema, known)
+    verdict = Verdict(formulas, None if on_cpu is None else TorchFormulas(subject, on_cpu, in_place))
+    called = device.running(known[name] if is_own else overload(subject["operator"]))
+    listed = samples(called, schema, folder=folder, limit=limit, forks=not device.name)
+    with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
+        ending = {int(number): how for number, how in subject["without"].items()}
+        verdict.check(islice(listed, subject["last"]), ending, begin, forks=not device.name)
+        return compressed(verdict.result())
+
+
+def compressed(result: dict[str, Any]) -> dict[str, Any]:
+    """A verdict with the samples, which are most of it, as few bytes."""
+    tried = zlib.compress(json.dumps(result["tried"]).encode(), level=1)
+    return result | {"tried": base64.b64encode(tried).decode()}
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # all is written: it takes most of a second to take torch apart

@@ -1,0 +1,503 @@
+"""The checks of one operator's formulas at one sample. Each yields what it finds wrong."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from gradmill.extensions.verify.child import graph
+from gradmill.extensions.verify.child.calls import SEED, is_float, mapped, tensors
+from gradmill.extensions.verify.child.duals import primal
+from gradmill.extensions.verify.child.formulas import FormulaError, Gradients, NotImplementedFormula, Tangents
+from gradmill.extensions.verify.child.point import (
+    Point,
+    Slope,
+    inner,
+    is_single,
+    members_of,
+    normal,
+    poisoned,
+    slope,
+    units,
+)
+
+Moves = Mapping[int, Tensor]  # of slots, by number
+OPERATOR = "the operator"
+_FEW_OUTPUTS = 4  # whose gradients are undefined in all combinations; of more, one, and all but one
+_MOST = 24  # elements along each of which an input is moved
+
+
+class Finding(NamedTuple):
+    """Something wrong: the check, the input or output that it is about, computed and expected values."""
+
+    check: str
+    name: str
+    computed: str
+    expected: str
+
+
+class Skipped(Exception):
+    """A check that cannot be done: why."""
+
+
+class Lacking(Exception):
+    """An error of a check of second derivatives: the formula, or one of an operator that it calls, is not
+    differentiable."""
+
+
+class Inapplicable(Exception):
+    """A check that has nothing to do at a sample."""
+
+
+def gradient(point: Point) -> Iterator[Finding]:
+    """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them. Along
+    each element, and in directions: in one to the precision of a smooth operator, and where equal elements move
+    together, also those of different inputs."""
+    computed = point.gradients()
+    is_wrong = False
+    generator = torch.Generator().manual_seed(5)
+    for number, slot, tensor in point.implemented:
+        fitted, problem = _fitted(computed[number], tensor)
+        if problem:
+            is_wrong = True
+            yield Finding("gradient", slot.title, *problem)
+            continue
+        directions = (("", point.moves[number]), ("", tensor.detach()), ("", torch.ones_like(tensor)))
+        for place, direction in (*units(tensor, _MOST, generator), *directions):
+            along = {number: point.along(slot, direction)}
+            wanted, digits = point.slope(along) if direction.isfinite().all() else None, 6
+            if direction is point.moves[number] and wanted is not None:
+                coarse, wanted, digits = wanted, point.slope(along, fine=True), 9
+                wanted = wanted if wanted is not None and coarse.fits(wanted.low) else None
+            found = list(_decided("gradient", f"{slot.title}{place}", inner([fitted], [along[number]]), wanted, digits))
+            if found:
+                is_wrong = True
+                yield from found
+                break
+    if not is_wrong and len(point.implemented) > 1:
+        own = [_fitted(computed[number], tensor)[0] for number, _, tensor in point.implemented]
+        moves = {number: point.along(slot, torch.ones_like(tensor)) for number, slot, tensor in point.implemented}
+        names = " and ".join(dict.fromkeys(slot.name for _, slot, _ in point.implemented))
+        yield from _decided("gradient", names, inner(own, list(moves.values())), point.slope(moves))
+
+
+def memory(point: Point) -> Iterator[Finding]:
+    """The gradients and tangents for different contents of memory that is allocated or freed: the same. So are the
+    outputs, or the operator is to blame: a finding of `OPERATOR`."""
+    computed: list[list[tuple[str, Tensor | None]]] = []
+    for byte in (0x40, 0x7F):
+        torch.default_generator.manual_seed(SEED)
+        with poisoned(byte):
+            outputs = [(OPERATOR, each) for each in tensors(point.outputs(point.call(point.args)))]
+            computed.append([*outputs, *derivatives(point)])
+    for (name, first), (_, other) in zip(*computed):
+        if not same(first, other):
+            yield Finding("memory", name, shown(first), shown(other))
+
+
+def derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
+    """The gradients and tangents, each with the name of the input or output."""
+    if point.formulas.has_backward:
+        gradients = point.gradients()
+        yield from ((slot.title, gradients[i]) for i, slot, _ in point.active)
+    if point.formulas.tangents:
+        for name, members in tangents_at(point, point.moves).items():
+            yield from ((name, each) for each in members)
+
+
+def recorded(point: Point) -> Iterator[Finding]:
+    """The gradients if a graph of them is recorded: the same."""
+    return _differences("gradient if a graph is recorded", point, point.gradients(graph=True), point.gradients())
+
+
+def unread(point: Point) -> Iterator[Finding]:
+    """The gradients of outputs that no formula reads, next to finite differences: they are zero."""
+    pairs = list(zip(point.complete, point.cotangents))
+    if not any(whole is not None and read is None for whole, read in pairs):
+        raise Inapplicable
+    alone = [None if whole is None else whole if read is None else torch.zeros_like(whole) for whole, read in pairs]
+    computed = point.gradients(cotangents=alone)
+    for number, slot, tensor in point.implemented:
+
+        def loss(step: float, number: int = number) -> float:
+            return inner(alone, point.outputs(point.call(point.moved({number: point.moves[number]}, step))))
+
+        value = inner([_fitted(computed[number], tensor)[0]], [point.moves[number]])
+        yield from _decided("gradient of other outputs", slot.title, value, slope(loss, single=False))
+
+
+def lower(point: Point) -> Iterator[Finding]:
+    """The gradients and tangents of the same call in lower precision: the same to that precision, or to that of torch's
+    own; and no error."""
+    whole = point.gradients() if point.formulas.has_backward else []
+    for dtype, tolerance in _LOWER.items():
+        low = _lower(point, dtype)
+        if low is None:
+            continue
+        pairs = zip(point.cotangents, low.outputs(low.results))
+        cotangents = [None if a is None or b is None else a.to(b.dtype) for a, b in pairs]
+        if point.formulas.tangents and not point.is_ambiguous:
+            tangents_at(low, low.moves)
+        computed = low.gradients(cotangents=cotangents) if point.formulas.has_backward else []
+        torchs = _lower(point.torchs, dtype) if point.torchs is not None and computed else None
+        exact: Gradients = []
+        if torchs is not None:
+            with suppress(FormulaError):
+                exact = torchs.gradients(cotangents=cotangents)
+        for number, slot, tensor in point.active if computed else ():
+            own, wanted = _fitted(computed[number], tensor)[0], _fitted(whole[number], tensor)[0]
+            if own is None or wanted is None or not wanted.numel() or not wanted.isfinite().all():
+                continue
+            largest, theirs = wanted.abs().max(), _fitted(exact[number], tensor)[0] if exact else None
+            room = tolerance * (1 + largest)
+            if theirs is not None:
+                off = (theirs - wanted).abs().max()
+                room = torch.fmin(room, _EXACT * (torch.finfo(dtype).eps * largest + off))
+            if not bool(((own - wanted).abs() <= room).all()):
+                name = str(dtype).removeprefix("torch.")
+                yield Finding(f"gradient if all is {name}", slot.title, shown(own), shown(wanted))
+
+
+_LOWER = {torch.float32: 1e-3, torch.bfloat16: 0.2}  # with what a gradient may be off, relative to its largest element
+_EXACT = 32  # how many times as inexact as torch's own it may be
+
+
+def _lower(point: Point, dtype: torch.dtype) -> Point | None:
+    """The same call with real numbers of a type; None if the operator has no kernel for it."""
+    try:
+        return Point(point.formulas, mapped(partial(_lowered, dtype=dtype), point.args))
+    except Exception:
+        return None
+
+
+def _lowered(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    if tensor.dtype == torch.float64:
+        return tensor.to(dtype)
+    return tensor.to(torch.complex64) if tensor.dtype == torch.complex128 else tensor
+
+
+def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tuple[str, str] | None]:
+    """A gradient as the engine accepts it (torch: `validate_outputs`), or what it has and must have."""
+    if gradient_ is None:
+        return None, None
+    if not is_float(gradient_) or (gradient_.is_complex() and not tensor.is_complex()):
+        return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
+    if gradient_.shape != tensor.shape:
+        if not _expands(tensor.shape, gradient_.shape):
+            return None, (f"a gradient of shape {list(gradient_.shape)}", f"{list(tensor.shape)}")
+        gradient_ = gradient_.sum_to_size(tensor.shape)
+    return gradient_.to(tensor.dtype), None
+
+
+def _expands(shape: Sequence[int], to: Sequence[int]) -> bool:
+    missing = len(to) - len(shape)
+    return missing >= 0 and all(a in (1, b) for a, b in zip(shape, to[missing:]))
+
+
+def masks(point: Point) -> Iterator[Finding]:
+    """The gradients if only some inputs need one: those that need it have the same."""
+    needs = point.needs
+    wanted = [i for i, needed in enumerate(needs) if needed]
+    whole = point.gradients()
+    for chosen in itertools.chain.from_iterable(itertools.combinations(wanted, n) for n in range(1, len(wanted))):
+        part = point.gradients([i in chosen for i in range(len(needs))])
+        names = [point.formulas.inputs[i] for i in chosen]
+        yield from _differences(f"gradient if only {', '.join(names)} needs one", point, part, whole, names)
+
+
+def undefined(point: Point) -> Iterator[Finding]:
+    """The gradients if some outputs' gradients are undefined: those with zeros in their place. The engine calls no Node
+    without any gradient."""
+    known = [i for i, each in enumerate(point.cotangents) if each is not None]
+    counts = range(1, len(known)) if len(known) <= _FEW_OUTPUTS else (1, len(known) - 1)
+    for missing in itertools.chain.from_iterable(itertools.combinations(known, count) for count in counts):
+        absent = [None if i in missing else each for i, each in enumerate(point.cotangents)]
+        zeros = [
+            torch.zeros_like(each) if i in missing and each is not None else each
+            for i, each in enumerate(point.cotangents)
+        ]
+        name = ", ".join(_output(point, each) for each in missing)
+        try:
+            part = point.gradients(cotangents=absent)
+        except NotImplementedFormula:
+            raise
+        except FormulaError as error:
+            yield Finding("undefined gradient", name, f"the error: {first_line(error)}", "none")
+            continue
+        whole = point.gradients(cotangents=zeros)
+        # Zero by nan is nan, where an undefined gradient is left out.
+        whole = [own if each is not None and each.isnan().any() else each for each, own in zip(whole, part)]
+        yield from _differences(f"gradient if that of {name} is undefined", point, part, whole)
+
+
+def _differences(
+    check: str,
+    point: Point,
+    got: Gradients,
+    wanted: Gradients,
+    names: Sequence[str] | None = None,
+) -> Iterator[Finding]:
+    """The slots, of these inputs or all, whose gradients differ, as the engine passes them on."""
+    for i, slot, tensor in point.active:
+        pair = _fitted(got[i], tensor)[0], _fitted(wanted[i], tensor)[0]
+        if (names is None or slot.name in names) and not same(*pair):
+            yield Finding(check, slot.title, shown(pair[0]), shown(pair[1]))
+
+
+def _output(point: Point, place: int) -> str:
+    """The name of a member of the differentiable outputs."""
+    names = [
+        name if not isinstance(result, (list, tuple)) else f"{name}[{i}]"
+        for name, result, flag in zip(point.formulas.outputs, point.results, point.formulas.differentiable)
+        if flag
+        for i in range(len(members_of(result)))
+    ]
+    return names[place]
+
+
+def layout(point: Point) -> Iterator[Finding]:
+    """The gradients if those of the outputs have other strides, and are conjugated when they are read: the same."""
+    if any(each is not None and (each.dim() > 1 or each.is_complex()) for each in point.cotangents):
+        moved = [None if each is None else _transposed(each) for each in point.cotangents]
+        got, wanted = point.gradients(cotangents=moved), point.gradients()
+        yield from _differences("gradient if that of the output is not contiguous", point, got, wanted)
+
+
+def _transposed(tensor: Tensor) -> Tensor:
+    """A tensor of the same values with its dimensions in the opposite order in memory, where complex numbers are
+    conjugated."""
+    order = list(range(tensor.dim() - 1, -1, -1))
+    stored = tensor.conj().resolve_conj().permute(order).contiguous().permute(order)
+    return stored.conj()
+
+
+def tangents(point: Point) -> Iterator[Finding]:
+    """The tangents of outputs for the tangent of each input, and of all, next to finite differences; and forward mode
+    next to reverse mode."""
+    sets = [(i,) for i in point.moves] if len(point.moves) > 1 else []
+    for chosen in (*sets, tuple(point.moves)):
+        moves = {i: point.moves[i] for i in chosen}
+        given = graph.of_arguments(point, moves)
+        computed = tangents_at(point, moves, given)
+        check = f"tangent for that of {', '.join(point.slots[i].title for i in chosen)}"
+        partial = len(chosen) < len(point.slots)
+        if point.is_ambiguous:
+            yield from _ambiguous(check, point, computed, moves)
+            return
+        for name, members in computed.items():
+            for finding in _compared(check, point, name, members, moves):
+                # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
+                if not (partial and finding.computed == "nan"):
+                    yield finding
+    yield from _shared_memory(point, given, computed)
+
+
+def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: Tangents) -> Iterator[Finding]:
+    """The tangents in the memory of an input's, where the output is not in that of an input: who writes to the output
+    changes the input's tangent. An in-place function's is meant to be; torch copies one with other strides. The
+    generator gives a copy of a view the view's formula, which may be in that memory."""
+    if point.formulas.overwrites or point.formulas.name.endswith("_copy"):
+        return
+    inputs, moves = set(map(_memory, tensors(point.after))), {_memory(each): i for i, each in enumerate(given)}
+    for name, members in computed.items():
+        for output, own in zip(tensors(point.results[point.formulas.outputs.index(name)]), members):
+            if own is None or not own.numel() or _geometry(own) != _geometry(output):
+                continue
+            place = moves.get(_memory(own))
+            if place is not None and _memory(own) is not None and _memory(output) not in inputs:
+                yield Finding("shared memory", name, point.formulas.arguments[place], "")
+                return
+
+
+def _memory(tensor: Tensor | None) -> int | None:
+    """The address of a tensor's memory; None if it has none of its own."""
+    is_stored = tensor is not None and tensor.layout == torch.strided and not tensor._is_zerotensor()
+    return tensor.untyped_storage().data_ptr() if tensor is not None and is_stored else None
+
+
+def _geometry(tensor: Tensor) -> tuple[object, ...]:
+    strides = [stride for size, stride in zip(tensor.shape, tensor.stride()) if size > 1]
+    place = (tensor.storage_offset(), tensor.untyped_storage().nbytes()) if _memory(tensor) is not None else ()
+    return tensor.shape, strides, place, tensor.dtype, tensor.is_conj(), tensor.is_neg()
+
+
+def _ambiguous(check: str, point: Point, computed: Tangents, moves: Moves) -> Iterator[Finding]:
+    """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
+    flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
+    own = [
+        each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(list(tensors(result))))
+    ]
+    return _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
+
+
+def tangents_at(point: Point, moves: Moves, given: Sequence[Tensor | None] | None = None) -> Tangents:
+    """The tangents of the outputs, by name, for those of the slots. `given`: the same for each argument."""
+    with torch.no_grad(), forward_ad.dual_level():
+        computed = graph.tangents_of(point, moves, given)
+        return {
+            name: [None if each is None else primal(each) for each in members] for name, members in computed.items()
+        }
+
+
+def _compared(check: str, point: Point, name: str, members: Gradients, moves: Moves) -> Iterator[Finding]:
+    """An output's tangent next to finite differences along `moves`."""
+    place = point.formulas.outputs.index(name)
+    outputs = list(tensors(point.results[place]))
+    for number, (output, own) in enumerate(zip(outputs, members)):
+        title = name if len(outputs) == 1 else f"{name}[{number}]"
+        if not is_float(output):
+            continue
+        if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
+            yield Finding(check, title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
+            continue
+        generator = torch.Generator().manual_seed(7)
+        for weight in (point.draw(output, generator) for _ in range(2)):
+            value = inner([weight], [None if own is None else own.expand_as(output)])
+            yield from _decided(check, title, value, slope_of_output(point, place, number, weight, moves))
+
+
+def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves: Moves) -> Slope | None:
+    """The derivative of an output's inner product with `weight`, as slots move, by finite differences."""
+
+    def weighed(step: float) -> float:
+        outputs = list(tensors(point.call(point.moved(moves, step))[place]))
+        return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
+
+    return slope(weighed, is_single(moves))
+
+
+def second(point: Point) -> Iterator[Finding]:
+    """Second derivatives, reverse over reverse, next to finite differences of the gradients."""
+    weights = _weights(point)
+    with _differentiating(), torch.enable_grad():
+        of_inputs, of_cotangents = graph.second(point, weights)
+    decided = True
+    for (number, move), own in zip(point.moves.items(), of_inputs):
+        wanted = _slope_of_gradients(point, {number: move}, 0.0, weights)
+        decided &= wanted is not None
+        yield from _decided("second derivative", point.slots[number].title, inner([own], [move]), wanted)
+    known = [each for each in point.cotangents if each is not None]
+    if len(of_cotangents) == len(known):
+        wanted = _slope_of_gradients(point, {}, 1.0, weights)
+        yield from _decided("second derivative", "grad", inner(of_cotangents, known), wanted)
+    if not decided:
+        raise Inapplicable
+
+
+@contextmanager
+def _differentiating() -> Iterator[None]:
+    """For what differentiates formulas: raises Skipped or Lacking in place of other errors."""
+    try:
+        yield
+    except LookupError as error:
+        raise Skipped(first_line(error)) from None
+    except (RuntimeError, NotImplementedError, FormulaError) as error:
+        raise Lacking(first_line(error)) from None
+
+
+def _weights(point: Point) -> list[Tensor]:
+    """A direction for each slot with a gradient, other than `point.moves`. Raises Skipped if they mean nothing."""
+    if point.is_ambiguous:
+        raise Skipped("the outputs are determined only up to a symmetry")
+    generator = torch.Generator().manual_seed(3)
+    return [point.along(slot, normal(tensor, generator)) for _, slot, tensor in point.active]
+
+
+def _slope_of_gradients(point: Point, moves: Moves, grow: float, weights: Sequence[Tensor]) -> Slope | None:
+    """The derivative of the gradients' inner product with `weights`, along moves of inputs, and as cotangents grow."""
+
+    def value(step: float) -> float:
+        results, after = point.run(point.moved(moves, step))
+        cotangents = [None if each is None else each * (1.0 + step * grow) for each in point.cotangents]
+        gradients = point.gradients(cotangents=cotangents, args=after, results=results)
+        return inner(weights, [graph.fitted(gradients[i], tensor) for i, _, tensor in point.active])
+
+    return slope(value, single=False)
+
+
+def forward_over_reverse(point: Point) -> Iterator[Finding]:
+    """The tangents of the gradients next to finite differences of them."""
+    weights = _weights(point)
+    with _differentiating(), torch.no_grad():
+        found = graph.dual_gradients(point, point.moves)
+    wanted = _slope_of_gradients(point, point.moves, 1.0, weights)
+    if wanted is None:
+        raise Inapplicable
+    value = inner(weights, [graph.fitted(found[i], tensor) for i, _, tensor in point.active])
+    yield from _decided("tangent of the gradient", "grad", value, wanted)
+
+
+def of_tangents(point: Point) -> Iterator[Finding]:
+    """The derivatives of the tangents, forward over forward and reverse over forward, next to finite differences of
+    them."""
+    along = dict(zip(point.moves, _weights(point)))
+    computed = tangents_at(point, point.moves)
+    generator = torch.Generator().manual_seed(13)
+    weights = [normal(each, generator) for members in computed.values() for each in members if each is not None]
+
+    def value(step: float) -> float:
+        moved = Point(point.formulas, point.moved(along, step))
+        found = tangents_at(moved, point.moves)
+        return inner(weights, [each for members in found.values() for each in members if each is not None])
+
+    if (wanted := slope(value, single=False)) is None:
+        raise Inapplicable
+    for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
+        with _differentiating(), suppress(LookupError):
+            own = derivative(point, along, weights)
+            if what == "forward" and not wanted.fits(own) and not point.formulas.is_torchs:
+                own = graph.nested(point, along, weights)
+            yield from _decided(f"derivative of the tangent, {what} over forward", min(computed), own, wanted)
+
+
+def _decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:
+    """A derivative that finite differences contradict."""
+    if wanted is not None and wanted.contradicts(value):
+        yield Finding(check, name, number_of(value, digits), range_of(wanted, digits))
+
+
+def same(first: Tensor | None, second_: Tensor | None) -> bool:
+    """Whether two gradients are the same; an undefined one is zero."""
+    if first is None or second_ is None:
+        other = second_ if first is None else first
+        return other is None or not bool(other.to(torch.complex128).abs().nan_to_num(1).any())
+    return first.shape == second_.shape and torch.allclose(
+        first.detach().to(torch.complex128), second_.detach().to(torch.complex128), 1e-6, 1e-8, equal_nan=True
+    )
+
+
+def shown(tensor: Tensor | None) -> str:
+    """A gradient as text."""
+    if tensor is None:
+        return "undefined"
+    values = tensor.detach().flatten()[:6].tolist()
+    return f"[{', '.join(number_of(each) for each in values)}{', …' if tensor.numel() > 6 else ''}]"
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, without what torch guesses of a missing kernel."""
+    return str(error).strip().partition("\n")[0].partition(". This could be because")[0]
+
+
+def _type(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def number_of(value: float | complex, digits: int = 6) -> str:
+    """A number as text."""
+    if isinstance(value, (int, float)):
+        return f"{value:.{digits}g}"
+    return f"{value.real:.{digits}g}{value.imag:+.{digits}g}j"
+
+
+def range_of(wanted: Slope, digits: int = 6) -> str:
+    """A derivative by finite differences as text."""
+    low, high = number_of(wanted.low, digits), number_of(wanted.high, digits)
+    return f"between {low} and {high}" if wanted.is_kink else low

@@ -1,0 +1,188 @@
+"""One operator with its compiled formulas, as functions of Python."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gradmill.extensions.verify.child.calls import tensors
+from gradmill.extensions.verify.child.device import Device
+from gradmill.extensions.verify.child.operators import Function
+from gradmill.extensions.verify.child.passing import Scope, Value, tensors_of
+
+Args = tuple[Any, ...]
+Gradients = Sequence[Tensor | None]  # of the members of inputs or outputs; None for an undefined one
+Tangents = dict[str, list[Tensor | None]]  # of the outputs' members, by the output's name
+# In messages of operators and formulas that lack something, and are not wrong.
+_LACKING = ("not implemented", "not supported", "not differentiable")
+_ABSENT = ("could not run 'aten::", "could not find schema")  # in those of a torch without the operator or its kernel
+
+
+def lacks(text: str) -> bool:
+    """Whether a message says that something is missing, and nothing is wrong."""
+    return any(reason in text.lower() for reason in (*_LACKING, *_ABSENT))
+
+
+def is_absent(text: str) -> bool:
+    """Whether a message says that the installed torch lacks an operator which a formula calls, or its kernel."""
+    return any(reason in text.lower() for reason in _ABSENT)
+
+
+class FormulaError(Exception):
+    """A formula raised an error. `output`: whose tangent it is for; "" for a backward formula."""
+
+    def __init__(self, text: str, output: str = "") -> None:
+        super().__init__(text)
+        self.output = output
+
+
+class Overwritten(FormulaError):
+    """A formula wrote into one of the tensors that it was given: its name."""
+
+
+class NotImplementedFormula(FormulaError):
+    """The derivative is not implemented, which the formula, or one that it calls, reports."""
+
+
+class Formulas:
+    """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`; `function`: the operator, called
+    with one value for each argument of its schema; `in_place`: its in-place variants, by name."""
+
+    is_torchs = False
+
+    def __init__(
+        self, subject: dict[str, Any], function: Function, in_place: Sequence[tuple[str, Function]] = ()
+    ) -> None:
+        self.name: str = subject["name"]
+        self.operator: str = subject["operator"].partition("::")[2]
+        self.arguments: list[str] = subject["arguments"]
+        self.inputs: list[str] = subject["inputs"]
+        self.outputs: list[str] = subject["outputs"]
+        self.differentiable: list[bool] = subject["differentiable"]
+        self.read: list[bool] = subject["read"]
+        self.not_implemented = frozenset(subject["not_implemented"])
+        self.places = [self.arguments.index(name) for name in self.inputs]
+        self.tangents: list[dict[str, Any]] = subject["tangents"]
+        self.overwrites = "self_t" if subject["inplace"] else ""  # what a formula for tangents must write to
+        self.has_backward = bool(subject["backward"])
+        self.function, self.in_place = function, in_place
+        self.calls = 0  # of the operator and its formulas
+
+    def call(self, args: Args) -> tuple[list[Any], Args]:
+        """The operator's outputs, without a graph, and the arguments as formulas see them: those that it writes to are
+        saved by reference, but for the `self` of an in-place function."""
+        self.calls += 1
+        with torch._C._AutoDispatchBelowAutograd():
+            result, after = self.function(args)
+        pairs = zip(self.arguments, args, after)
+        return self.listed(result), tuple(old if name == "self" else new for name, old, new in pairs)
+
+    def listed(self, result: Any) -> list[Any]:
+        """What the operator returns, as a list of its outputs."""
+        return list(result) if isinstance(result, (tuple, list)) and len(self.outputs) > 1 else [result]
+
+    def gradients(self, args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
+        """The gradients of all members of the inputs, in their order, dense; None for an undefined one. `cotangents`:
+        those of the differentiable outputs' members. FormulaError if the formula raises an error."""
+        raise NotImplementedError
+
+    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> Tangents:
+        """The tangents of outputs, by name; called in a dual level. `tangents`: one for each argument, None where there
+        is none; the members of lists in `args` are dual tensors. FormulaError if a formula raises an error."""
+        raise NotImplementedError
+
+
+class CompiledFormulas(Formulas):
+    """Formulas in a loaded library, which run on a device."""
+
+    def __init__(
+        self,
+        subject: dict[str, Any],
+        library: ctypes.CDLL,
+        function: Function,
+        device: Device,
+        in_place: Sequence[tuple[str, Function]] = (),
+    ) -> None:
+        super().__init__(subject, function, in_place)
+        self._device = device
+        self._backward = self._of(library, subject["backward"])
+        self._forward = [self._of(library, each["symbol"]) for each in self.tangents]
+
+    @staticmethod
+    def _of(library: ctypes.CDLL, symbol: str) -> Any:
+        if not symbol:
+            return None
+        try:
+            function = getattr(library, symbol)
+        except AttributeError as error:
+            raise LookupError(f"the library lacks the formula: {error}") from None
+        function.restype = ctypes.c_char_p
+        return function
+
+    def gradients(self, args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
+        self.calls += 1
+        args, results, cotangents = self._device.there((args, list(results), list(cotangents)))
+        given = zip((*self.arguments, *self.outputs, "grad"), (*args, *results, cotangents))
+        with _unwritten(given), Scope() as scope:
+            flags = (ctypes.c_bool * max(len(needs), 1))(*needs)
+            out = Value()
+            error = self._backward(
+                scope.array(args),
+                scope.array(results),
+                ctypes.byref(scope.value(cotangents)),
+                flags,
+                ctypes.byref(out),
+            )
+            return self._results(error, out)
+
+    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> Tangents:
+        computed: Tangents = {}
+        self.calls += 1
+        undefined = {name for name, result in zip(self.outputs, results) if result is None}
+        args, results, tangents = self._device.there((args, list(results), list(tangents)))
+        for facts, function in zip(self.tangents, self._forward):
+            read = [i for i, name in enumerate(self.arguments) if name in facts["inputs"]]
+            moves = not read or any(tangents[i] is not None or isinstance(args[i], (list, tuple)) for i in read)
+            if undefined.issuperset(facts["outputs"]) or not moves:  # as in a kernel
+                computed |= {name: [None] for name in facts["outputs"]}
+                continue
+            own = [f"{name}_t" for name in self.arguments]
+            given = [*zip(self.arguments, args), *zip(self.outputs, results), *zip(own, tangents)]
+            with _unwritten([each for each in given if each[0] != self.overwrites]), Scope() as scope:
+                out = Value()
+                error = function(scope.array(args), scope.array(results), scope.array(tangents), ctypes.byref(out))
+                names = facts["outputs"]
+                values = self._results(error, out, names[0])
+            if len(names) == 1:
+                computed[names[0]] = values
+            else:
+                computed |= {name: [value] for name, value in zip(names, values)}
+        return computed
+
+    def _results(self, error: bytes | None, out: Value, output: str = "") -> list[Tensor | None]:
+        if error is None:
+            return dense(self._device.back(tensors_of(out)))
+        text = error.decode(errors="replace")
+        if lacks(text):
+            raise NotImplementedFormula(text, output)
+        raise FormulaError(text, output)
+
+
+@contextmanager
+def _unwritten(given: Iterable[tuple[str, Any]]) -> Iterator[None]:
+    """Raises Overwritten if one of these tensors, also in lists, is written to meanwhile."""
+    before = [(name, each, each._version) for name, value in given for each in tensors(value)]
+    yield
+    for name, tensor, version in before:
+        if tensor._version != version:
+            raise Overwritten(name)
+
+
+def dense(tensors: Gradients) -> list[Tensor | None]:
+    """The same with sparse tensors as dense ones."""
+    return [each if each is None or each.layout == torch.strided else each.to_dense() for each in tensors]

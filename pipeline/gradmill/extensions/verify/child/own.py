@@ -1,0 +1,156 @@
+"""The formulas next to torch's own for the same operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import torch
+from torch import Tensor
+
+from gradmill.extensions.verify.child import checks
+from gradmill.extensions.verify.child.calls import tensors
+from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
+from gradmill.extensions.verify.child.domains import EVERYWHERE
+from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula
+from gradmill.extensions.verify.child.graph import fitted
+from gradmill.extensions.verify.child.point import Point, Slope, Slot, inner
+
+Check = Callable[[Point], Iterator[Finding]]
+_MOST = 6  # elements that differ from torch's: whether differences decide
+_EQUAL = Slope(-torch.inf, torch.inf, 0)  # of a part of a complex number that does not differ
+
+
+def differences(point: Point) -> Iterator[Finding]:
+    """The gradients and tangents that differ from torch's, where finite differences do not decide for the former. Those
+    are not compared for which torch's formula raises an error."""
+    torchs, formulas = point.torchs, point.formulas
+    if torchs is None:
+        raise Inapplicable
+    if formulas.has_backward:
+        with suppress(FormulaError):
+            yield from _gradients(point, torchs)
+    if formulas.tangents and not point.is_ambiguous:
+        with suppress(FormulaError):
+            yield from _tangents(point, torchs)
+
+
+def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
+    wanted = torchs.gradients(cotangents=point.complete)
+    computed = point.gradients(cotangents=point.complete)
+    for number, slot, tensor in point.implemented:
+        try:
+            own, other = fitted(computed[number], tensor), fitted(wanted[number], tensor)
+        except RuntimeError:
+            continue
+
+        def by_differences(unit: Tensor, number: int = number, slot: Slot = slot) -> Slope | None:
+            return point.slope({number: point.along(slot, unit)}) if point.domain is EVERYWHERE else None
+
+        if _differ(point, own, other, tensor, by_differences):
+            yield Finding("torch's own", slot.title, shown(own), shown(other))
+            return
+
+
+def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
+    wanted = tangents_at(torchs, point.moves)
+    partial = len(point.moves) < len(point.slots)  # torch's zeros of the others, times inf, are zero; ours are nan
+    for name, members in tangents_at(point, point.moves).items():
+        place = point.formulas.outputs.index(name)
+        outputs = tensors(point.results[place])
+        for at, (own, other, output) in enumerate(zip(members, wanted.get(name, ()), outputs)):
+            if own is None or other is None or own.shape != other.shape or (partial and bool(own.isnan().any())):
+                continue
+            cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
+
+            def by_differences(unit: Tensor, place: int = place, at: int = at) -> Slope | None:
+                return checks.slope_of_output(point, place, at, unit, point.moves)
+
+            if _differ(point, cast, other, output, by_differences):
+                yield Finding("torch's own tangent", name, shown(cast), shown(other))
+                return
+
+
+def _differ(
+    point: Point, own: Tensor | None, other: Tensor | None, of: Tensor, by_differences: Callable[[Tensor], Slope | None]
+) -> bool:
+    """Whether two derivatives of or by `of` differ where finite differences do not decide for `own`."""
+    own, other = _comparable(point, own, other, of)
+    if same(own, other):
+        return False
+    if own is None or other is None or own.shape != of.shape or own.dtype != of.dtype or other.dtype != of.dtype:
+        return True
+    room = 1e-8 + 1e-6 * other.abs()
+    for place in (~((own - other).abs() <= room)).flatten().nonzero().flatten().tolist()[:_MOST]:
+        for factor in (1.0, 1.0j) if of.is_complex() else (1.0,):
+            unit = torch.zeros(of.shape, dtype=of.dtype)
+            unit.view(-1)[place] = torch.tensor(factor, dtype=of.dtype)
+            values = [inner([each], [unit]) for each in (own, other)]
+            wanted = by_differences(unit) if abs(values[0] - values[1]) > float(room.flatten()[place]) else _EQUAL
+            if wanted is None or not wanted.fits(values[0]) or (wanted is not _EQUAL and wanted.fits(values[1])):
+                return True
+    return False
+
+
+def _comparable(
+    point: Point, own: Tensor | None, other: Tensor | None, of: Tensor
+) -> tuple[Tensor | None, Tensor | None]:
+    """Two derivatives of or by `of`, with zeros where neither is right or wrong: torch's is nan, both are infinite,
+    `of` is nan, or complex numbers of the call are not finite."""
+    if own is None or other is None or own.shape != other.shape or own.shape != of.shape:
+        return own, other
+    undecided = ~(own.isfinite() | other.isfinite()) | other.isnan() | of.isnan()
+    if any(each.is_complex() and not each.isfinite().all() for each in tensors(point.args)):
+        undecided |= ~(own.isfinite() & other.isfinite())
+    return own.masked_fill(undecided, 0), other.masked_fill(undecided, 0)
+
+
+def infinite(point: Point) -> Iterator[Finding]:
+    """A gradient by elements that the outputs ignore: zero as well if that of the output is infinite or nan, if torch's
+    is. By others, as where two factors are zero, torch's zero is no mask."""
+    if point.torchs is None or not any(each is not None and not each.is_complex() for each in point.complete):
+        raise Inapplicable
+    plain = point.gradients(cotangents=point.complete)
+    for check, value in (("gradient of an infinite one", torch.inf), ("gradient of a nan", torch.nan)):
+        cotangents = [each if each is None else torch.full_like(each, value) for each in point.complete]
+        try:
+            wanted = point.torchs.gradients(cotangents=cotangents)
+        except FormulaError as error:  # it refuses nan
+            raise Inapplicable from error
+        computed = point.gradients(cotangents=cotangents)
+        for number, slot, tensor in point.active:
+            own, other, usual = (fitted(each[number], tensor) for each in (computed, wanted, plain))
+            if own is None or other is None or usual is None or tensor.is_complex() or own.shape != other.shape:
+                continue
+            masked = own.isnan() & other.isfinite() & (usual == 0)
+            if masked.any() and point.ignores({number: masked.to(tensor.dtype)}):
+                yield Finding(check, slot.title, shown(own), shown(other))
+
+
+def is_shared(check: Check, finding: Finding, torchs: Point) -> bool:
+    """Whether torch's own formula has a finding of a check about the same input or output, too, or raises an error; of
+    an error, whether it has any. No if torch has no such formula."""
+    found = list[tuple[str, str]]()
+    try:
+        found.extend(map(key, check(torchs)))
+    except (Skipped, Inapplicable, NotImplementedFormula):
+        pass
+    except Exception:
+        return True
+    return key(finding) in found or (finding.check in ("error", "undefined gradient") and bool(found))
+
+
+def key(finding: Finding) -> tuple[str, str]:
+    """What a finding is: the check, and the input or output."""
+    return finding.check, finding.name.partition("[")[0]
+
+
+def wavers(point: Point | None, again: Point) -> bool:
+    """Whether torch's own formula returns something else the second time: then it decides nothing."""
+    if point is None or point.torchs is None or again.torchs is None:
+        return False
+    try:
+        first, second = (list(checks.derivatives(each)) for each in (point.torchs, again.torchs))
+    except Exception:
+        return False
+    return not all(same(one, other) for (_, one), (_, other) in zip(first, second))

@@ -1,0 +1,363 @@
+"""An operator at one sample: its outputs, the loss that is differentiated, and finite differences of it."""
+
+from __future__ import annotations
+
+import ctypes
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from itertools import product
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from gradmill.extensions.verify.child.calls import SEED, is_float, mapped
+from gradmill.extensions.verify.child.domains import EVERYWHERE, domain
+from gradmill.extensions.verify.child.formulas import Args, Formulas, Gradients
+
+STEP = 1e-6  # of finite differences, in float64
+_WIDE = 256 * STEP  # of those that confirm what others contradict
+_AGREE = 2  # how many times as far from a value one of the two may be as the other
+_FINE_STEPS = (1e-3, 1e-4)  # of those that are extrapolated
+_FINE = 1e-7  # their relative difference where a function is smooth
+_EPSILON = 2.0**-52
+_ROUNDINGS = 4  # of a function's value
+_KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
+_M_PERTURB = -6  # of mallopt
+_JUMP = 1e3  # a difference that is not a derivative: the function is not continuous there
+
+
+class Slot(NamedTuple):
+    """A tensor that may have a gradient: the place of its argument, and its place in the list (-1: no list)."""
+
+    name: str
+    place: int
+    member: int
+    tensor: Tensor | None
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether autograd differentiates it."""
+        return self.tensor is not None and is_float(self.tensor)
+
+    @property
+    def title(self) -> str:
+        """The name, with the place in a list."""
+        return self.name if self.member < 0 else f"{self.name}[{self.member}]"
+
+
+class Slope(NamedTuple):
+    """A directional derivative by finite differences: the bounds of it, which differ at a kink, and how inexact they
+    are. `wide`: the bounds by a wide step; None if the others are enough."""
+
+    low: float
+    high: float
+    room: float
+    wide: Callable[[], tuple[float, float]] | None = None
+
+    def fits(self, value: float) -> bool:
+        """Whether a computed derivative is within the bounds."""
+        return self._distance(value) <= self.room
+
+    def _distance(self, value: float) -> float:
+        return max(self.low - value, value - self.high, 0.0) if value == value else float("inf")
+
+    def contradicts(self, value: float) -> bool:
+        """Whether a computed derivative is out of the bounds, by both steps about as far: differences of what is
+        inexact, jumps, or has a pole decide nothing, nor do those that get closer to it with the step."""
+        near = self._distance(value)
+        if near <= self.room or self.wide is None or near == float("inf"):
+            return near > self.room
+        far = Slope(*self.wide(), self.room)._distance(value)
+        return far > self.room and near / _AGREE <= far <= near * _AGREE
+
+    @property
+    def is_kink(self) -> bool:
+        """Whether the bounds differ."""
+        return self.high > self.low
+
+
+class Point:
+    """An operator at a sample. `complete`: a cotangent for each member of the differentiable outputs; `cotangents`: the
+    same without those that no formula reads; `moves`: a direction for each slot with a gradient; `torchs`: torch's own
+    formulas at the sample; `ones`: whether cotangents and directions are that, and not random. Raises what the operator
+    raises."""
+
+    def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None, *, ones: bool = False) -> None:
+        self.formulas, self.torchs, self.draw = formulas, torchs, _ones if ones else normal
+        named = dict(zip(formulas.arguments, args))
+        self.domain = domain(formulas.operator, named) or EVERYWHERE
+        inside = self.domain.project
+        self.args = tuple(inside(name, each) if isinstance(each, Tensor) else each for name, each in named.items())
+        self.results, self.after = self.run(self.args)
+        self.slots = list(_slots(formulas, self.args))
+        generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
+        self.complete = [self._weight(each, generator) for each in self.outputs(self.results)]
+        if self.is_ambiguous:
+            self._weights = [self._weight(each, generator) for each in self._unique(self.outputs(self.results))]
+            self.cotangents = self.complete = self._cotangents()
+        else:
+            # A formula that reads no gradient is one of zeros.
+            used = formulas.read if any(formulas.read) else formulas.differentiable
+            read = [flag for each, flag in self._differentiable(self.results, used) for _ in members_of(each)]
+            self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
+        self.moves = {i: self.along(slot, self.draw(tensor, generator)) for i, slot, tensor in self.active}
+
+    def _weight(self, output: Tensor | None, generator: torch.Generator) -> Tensor | None:
+        return self.draw(output, generator) if output is not None and is_float(output) else None
+
+    @property
+    def active(self) -> list[tuple[int, Slot, Tensor]]:
+        """The slots with a gradient, each with its number and its tensor."""
+        numbered = enumerate(self.slots)
+        return [(i, slot, slot.tensor) for i, slot in numbered if slot.tensor is not None and slot.has_gradient]
+
+    @property
+    def implemented(self) -> list[tuple[int, Slot, Tensor]]:
+        """Those of them whose formula is one."""
+        return [each for each in self.active if each[1].name not in self.formulas.not_implemented]
+
+    @cached_property
+    def is_smooth(self) -> bool:
+        """Whether the operator is: differences in the directions of the slots, and in two whose sum is theirs, add up
+        to those of all, without kinks."""
+        whole = self.slope(self.moves)
+
+        def add_up(parts: Sequence[Mapping[int, Tensor]]) -> bool:
+            slopes = [self.slope(moves) for moves in parts]
+            lows = [slope.low for slope in slopes if slope is not None and not slope.is_kink]
+            return whole is not None and len(lows) == len(slopes) and whole.fits(sum(lows))
+
+        generator = torch.Generator().manual_seed(11)
+        one = {i: self.along(slot, normal(tensor, generator)) for i, slot, tensor in self.active}
+        other = {i: move - one[i] for i, move in self.moves.items()}
+        each = [{i: move} for i, move in self.moves.items()]
+        return whole is not None and not whole.is_kink and add_up(each) and add_up([one, other])
+
+    def along(self, slot: Slot, direction: Tensor) -> Tensor:
+        """A direction in which a slot stays in the operator's domain."""
+        return self.domain.tangent(slot.name, direction)
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the outputs are determined only up to a symmetry: the loss is one of invariants of them."""
+        return self.domain.unique is not None
+
+    def _unique(self, outputs: Gradients) -> list[Tensor | None]:
+        """What is unique in the differentiable outputs."""
+        known = tuple(each for each in outputs if each is not None)
+        return list(self.domain.invariants(known) if self.is_ambiguous else outputs)
+
+    def _cotangents(self) -> list[Tensor | None]:
+        """The gradients of the loss of invariants by the outputs."""
+        known = [each for each in self.outputs(self.results) if each is not None]
+        outputs = [each.detach().requires_grad_(is_float(each)) for each in known]
+        with torch.enable_grad():
+            unique = zip(self._unique(outputs), self._weights)
+            pairs = [(a, w) for a, w in unique if a is not None and w is not None and a.requires_grad]
+            return list(torch.autograd.grad([a for a, _ in pairs], outputs, [w for _, w in pairs], allow_unused=True))
+
+    def run(self, args: Args) -> tuple[list[Any], Args]:
+        """The operator's outputs, and the arguments after the call; of a random operator the same each time."""
+        torch.default_generator.manual_seed(SEED)
+        return self.formulas.call(args)
+
+    def call(self, args: Args) -> list[Any]:
+        """The operator's outputs."""
+        return self.run(args)[0]
+
+    def outputs(self, results: Sequence[Any]) -> list[Tensor | None]:
+        """The members of the differentiable outputs, flat; None for an undefined one."""
+        return [each for result, _ in self._differentiable(results, results) for each in members_of(result)]
+
+    def _differentiable(self, results: Sequence[Any], facts: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """The differentiable outputs, each with a fact about it."""
+        flags = self.formulas.differentiable
+        return [(result, fact) for result, fact, flag in zip(results, facts, flags) if flag]
+
+    @property
+    def needs(self) -> list[bool]:
+        """Whether each input has a gradient, which is implemented."""
+        return [
+            name not in self.formulas.not_implemented
+            and any(slot.has_gradient for slot in self.slots if slot.place == place)
+            for name, place in zip(self.formulas.inputs, self.formulas.places)
+        ]
+
+    def gradients(
+        self,
+        needs: Sequence[bool] | None = None,
+        cotangents: Gradients | None = None,
+        args: Args | None = None,
+        results: Sequence[Any] | None = None,
+        *,
+        graph: bool = False,
+    ) -> Gradients:
+        """The gradients of all slots by the formulas, fitted; by default of this point. Helpers of formulas ask saved
+        inputs whether they require a gradient. `graph`: whether one is recorded, as with `create_graph`."""
+        args, results = args or self.after, self.results if results is None else results
+        cotangents, needs = self.cotangents if cotangents is None else cotangents, needs or self.needs
+        needed = {place for place, flag in zip(self.formulas.places, needs) if flag}
+        own = tuple(tracked(each) if i in needed else each for i, each in enumerate(args))
+        with torch.set_grad_enabled(graph):
+            return self.formulas.gradients(own, results, cotangents, needs)
+
+    def filled(self, args: Sequence[Any], tensors: Mapping[int, Tensor | None]) -> Args:
+        """Arguments with other tensors in some slots, by the slot's number."""
+        args = [list(each) if isinstance(each, (list, tuple)) else each for each in args]
+        for number, tensor in tensors.items():
+            slot = self.slots[number]
+            if slot.member < 0:
+                args[slot.place] = tensor
+            else:
+                args[slot.place][slot.member] = tensor
+        return tuple(args)
+
+    def moved(self, moves: Mapping[int, Tensor], step: float) -> Args:
+        """The arguments with a step along a tensor added to some slots, by the slot's number."""
+        pairs = ((i, tensor, moves[i] * step) for i, _, tensor in self.active if i in moves)
+        own = {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs}
+        return self.filled(self.args, own)
+
+    def _loss(self, moves: Mapping[int, Tensor], step: float) -> float:
+        """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
+        return inner(self._weights, self._unique(self.outputs(self.call(self.moved(moves, step)))))
+
+    def ignores(self, moves: Mapping[int, Tensor]) -> bool:
+        """Whether a step of a hundredth along a direction leaves the outputs as they are."""
+        return self._loss(moves, 0.01) == self._loss(moves, 0.0)
+
+    def slope(self, moves: Mapping[int, Tensor], *, fine: bool = False) -> Slope | None:
+        """The derivative of the loss in a direction; None where finite differences do not decide it."""
+        return fine_slope(partial(self._loss, moves)) if fine else slope(partial(self._loss, moves), is_single(moves))
+
+
+def is_single(moves: Mapping[int, Tensor]) -> bool:
+    """Whether only one element moves. At a kink of several, the derivative need not be between the one-sided ones."""
+    return sum(int(move.count_nonzero()) for move in moves.values()) == 1
+
+
+def slope(function: Any, single: bool) -> Slope | None:
+    """The derivative of a function of a step at zero; None where it cannot be decided. `single`: as `is_single`."""
+    zero, after, before = function(0.0), function(STEP), function(-STEP)
+    right, left = (after - zero) / STEP, (zero - before) / STEP
+    central = (after - before) / (2 * STEP)
+    if not all(abs(each) < float("inf") for each in (right, left)):
+        return None
+    if abs(central) > _JUMP and abs(function(2 * STEP) - after) < 0.5 * abs(after - zero):  # the same to both sides
+        return None
+    noise = _ROUNDINGS * _EPSILON * max(abs(after), abs(before)) / STEP
+    room = 1e-5 + 1e-4 * max(abs(right), abs(left)) + noise
+    if abs(right - left) <= _KINK * (1 + abs(central)) + noise:
+        return Slope(central, central, room, lambda: ((function(_WIDE) - function(-_WIDE)) / (2 * _WIDE),) * 2)
+    if not single or max(abs(right), abs(left)) > _JUMP:
+        return None
+
+    def wide() -> tuple[float, float]:
+        sides = (function(_WIDE) - zero) / _WIDE, (zero - function(-_WIDE)) / _WIDE
+        return min(sides), max(sides)
+
+    return Slope(min(right, left), max(right, left), room, wide)
+
+
+def fine_slope(function: Any) -> Slope | None:
+    """The derivative of a smooth function of a step at zero, to some ten digits: extrapolated from differences with two
+    steps. None where it cannot be decided to half of them."""
+
+    def extrapolated(step: float) -> tuple[float, float]:
+        near, far = ([function(sign * size) for sign in (1, -1)] for size in (step, 2 * step))
+        noise = _ROUNDINGS * _EPSILON * max(map(abs, (*near, *far))) / step
+        return (8 * (near[0] - near[1]) - (far[0] - far[1])) / (12 * step), noise
+
+    (wide, _), (narrow, noise) = map(extrapolated, _FINE_STEPS)
+    difference = abs(wide - narrow)
+    if not difference <= _FINE * (1 + abs(narrow)):  # nan as well
+        return None
+    return Slope(narrow, narrow, 1e-9 + _FINE * abs(narrow) + 10 * (difference + noise))
+
+
+def with_strides(value: Tensor, like: Tensor) -> Tensor:
+    """A copy with the strides of another tensor, as its tangent has; contiguous if its elements share memory."""
+    if any(stride == 0 and size > 1 for stride, size in zip(like.stride(), like.shape)):
+        return value.clone(memory_format=torch.contiguous_format)
+    return torch.zeros_like(like) if like.is_sparse else _strided(like).copy_(value)
+
+
+def _strided(like: Tensor) -> Tensor:
+    extent = sum(stride * (size - 1) for stride, size in zip(like.stride(), like.shape)) + 1 if like.numel() else 0
+    return torch.zeros(extent, dtype=like.dtype).as_strided(like.shape, like.stride())
+
+
+@contextmanager
+def poisoned(byte: int) -> Iterator[None]:
+    """Has all memory filled, with a byte when it is allocated and with another one when it is freed, where the C
+    library can do that."""
+    perturb = getattr(ctypes.CDLL(None), "mallopt", lambda option, value: None)
+    perturb(_M_PERTURB, byte ^ 0xFF)
+    try:
+        yield
+    finally:
+        perturb(_M_PERTURB, 0)
+
+
+def tracked(value: Any, *, graph: bool = False) -> Any:
+    """A value whose tensors require a gradient: the same ones if `graph`, which has them already."""
+
+    def own(tensor: Tensor) -> Tensor:
+        kept = not is_float(tensor) or (graph and tensor.requires_grad)
+        return tensor if kept else tensor.detach().requires_grad_()
+
+    return mapped(own, value)
+
+
+def members_of(value: Any) -> list[Tensor | None]:
+    """An output as the engine counts it: itself, None if it is undefined, or the members of a list."""
+    if isinstance(value, (list, tuple)):
+        return [each if isinstance(each, Tensor) else None for each in value]
+    return [value if isinstance(value, Tensor) else None]
+
+
+def inner(first: Gradients, second: Gradients) -> float:
+    """The real part of the inner product of two lists of tensors; None is zero. nan where their shapes differ."""
+    total = 0.0
+    for a, b in zip(first, second):
+        if a is None or b is None:
+            continue
+        if a.shape != b.shape:
+            return float("nan")
+        product = a.conj() * b
+        total += float(product.real.sum() if product.is_complex() else product.sum())
+    return total
+
+
+def normal(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Random numbers of a tensor's shape and type."""
+    return torch.randn(like.shape, dtype=like.dtype, generator=generator)
+
+
+def _ones(like: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.ones(like.shape, dtype=like.dtype)
+
+
+def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:
+    """Directions in which a tensor may move: along each element, whose place is the name, also the imaginary axis, if
+    there are at most `most`; else random ones."""
+    factors = (1.0, 1.0j) if tensor.is_complex() else (1.0,)
+    if tensor.numel() * len(factors) > most:
+        for _ in range(4):
+            yield "", normal(tensor, generator)
+        return
+    for place in product(*map(range, tensor.shape)):
+        for factor in factors:
+            unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
+            unit[place] = torch.tensor(factor, dtype=tensor.dtype)
+            yield str(list(place)) if place else "", unit
+
+
+def _slots(formulas: Formulas, args: Args) -> Iterator[Slot]:
+    for name, place in zip(formulas.inputs, formulas.places):
+        listed = isinstance(args[place], (list, tuple))
+        for member, tensor in enumerate(members_of(args[place])):
+            yield Slot(name, place, member if listed else -1, tensor)

@@ -1,0 +1,189 @@
+"""Inputs on which the formula of an operator is checked.
+
+Torch's own samples come first, if it has any, then samples made from the schema. Each is called once, so that all are
+known to be accepted. Variants of the first ones follow: other arguments, layouts, and points where formulas go wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import combinations, islice, zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from gradmill.extensions.verify.child import from_opinfo
+from gradmill.extensions.verify.child.arguments import SAME, as_complex, other_arguments, pairs
+from gradmill.extensions.verify.child.calls import Calls, Operator, Values, is_float, mapped, same, tensors
+from gradmill.extensions.verify.child.from_opinfo import Recorded
+from gradmill.extensions.verify.child.from_schema import made
+from gradmill.extensions.verify.child.layouts import Variant, layouts, sizes
+from gradmill.extensions.verify.child.points import points, points_of_variants
+from gradmill.extensions.verify.child.probe import Probe
+
+
+class Sample(NamedTuple):
+    """One call: a value for each argument of the schema, in its order, those by keyword included.
+
+    `source` says where it is from, `point` what is special about it.
+    """
+
+    args: Values
+    source: str
+    kind: str  # plain, layout or point
+    point: str = ""
+
+
+def samples(
+    operator: Operator, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int, forks: bool = True
+) -> Iterator[Sample]:
+    """Samples that `operator` accepts: some of torch's, `limit` made ones at most, then as many with one other
+    argument, with two, of other sizes, in other layouts, and three times as many at special points, also with other
+    arguments.
+
+    `folder` keeps what was recorded of torch's own samples; None: nothing is kept. An operator that ended a copy of
+    the process gets no values that its own samples do not speak for. `forks`: as of `Probe`.
+    """
+    name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
+    own = from_opinfo.recorded(name, folder)
+    probe = Probe(forks=forks)
+    return iter(probe.run(lambda: list(_all(Calls(operator, schema, probe), schema, own, limit))))
+
+
+def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
+    plain = list(_plain(calls, schema, own, limit))
+    yield from plain
+    bases = list(_with_complex(calls, _bases(plain)))
+    names = [each.name for each in calls.arguments]
+    is_checked = not calls.probe.deaths
+    kinds = [_variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values))]
+    if len(set(map(strings, bases))) > 1:  # each mode has its own points
+        kinds.append(
+            _variants(calls, "point", bases, 3 * limit, lambda values: islice(points(calls.arguments, values), 3))
+        )
+    if not {"size", "stride"} <= set(names):  # else it reads memory by strides of its own
+        changes = (sizes, layouts) if is_checked else (layouts,)
+        kinds[:0] = [_variants(calls, "layout", bases, limit, partial(change, names)) for change in changes]
+    if is_checked:
+        of_arguments = partial(points_of_variants, calls.arguments)
+        kinds.append(_variants(calls, "point", bases, 3 * limit, of_arguments))
+        for changed, count in ((pairs, 2 * limit), (other_arguments, limit)):
+            kinds.insert(0, _variants(calls, "plain", bases, count, partial(changed, calls.arguments)))
+    for of_each_kind in zip_longest(*kinds):  # who has no time for all sees some of each
+        yield from (each for each in of_each_kind if each is not None)
+
+
+def _plain(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
+    """Torch's own samples that differ most, up to half as many again as the limit, then half of it of made ones, or
+    more where torch has fewer."""
+    own = [each for each in own if calls.accepts(each[1], finite=True)]
+    generated = list(made(calls, schema, max(limit // 2, limit - len(own))))
+    if own and calls.probe.deaths:  # an operator that does not check its arguments
+        generated = []
+    for source, values in _most_different(own, limit + limit // 2):
+        yield Sample(values, source, "plain")
+    for number, values in enumerate(generated):
+        yield Sample(values, f"made from the schema, {number}", "plain")
+
+
+def _most_different(calls: Recorded, count: int) -> Recorded:
+    """`count` of the calls: in each step the one with most values, or pairs of values of two arguments, that none of
+    those before has; those without elements come last."""
+    rest = [(each, _features(each[1])) for each in calls]
+    found: Recorded = []
+    seen: set[Any] = set()
+    while rest and len(found) < count:
+        best = max(rest, key=lambda each: (_is_full(each[0][1]), len(each[1] - seen)))
+        rest = [each for each in rest if each is not best]
+        found.append(best[0])
+        seen |= best[1]
+    return found
+
+
+def _features(values: Values) -> set[Any]:
+    """What an operator may make a difference of: the value of each argument, of a tensor its type and rank, whether it
+    has several, one or no elements or, of integers, the same one twice, and is tall, square or wide; and pairs."""
+    single = {(place, *_feature(value)) for place, value in enumerate(values)}
+    return {*single, *combinations(sorted(single, key=str), 2)}
+
+
+def _feature(value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, Tensor):
+        return (str(value) if not isinstance(value, list) else str([_feature(each) for each in value]),)
+    repeats = not is_float(value) and value.numel() != len(set(value.flatten().tolist()))
+    rows, columns = value.shape[-2:] if value.dim() > 1 else (0, 0)
+    shape = (rows > columns) - (rows < columns)
+    return str(value.dtype), value.dim(), min(value.numel(), 2), repeats, shape
+
+
+def _is_full(values: Values) -> bool:
+    return all(each.numel() for each in tensors(list(values)))
+
+
+def _bases(plain: list[Sample]) -> list[Values]:
+    """The samples that variants are made of: two real ones and a complex one, one of images if there is any, and one
+    of each other mode."""
+    best = sorted((each.args for each in plain if _is_full(each.args)), key=_unsuited)
+    real, complex_ = ([each for each in best if _is_complex(each) == wanted] for wanted in (False, True))
+    images = [each for each in real[2:] if any(inside.dim() > 3 for inside in tensors(list(each)))]
+    modes = {mode: each for each in reversed(real[2:]) if (mode := strings(each)) != strings(real[0])}
+    return real[:1] + complex_[:1] + real[1:2] + images[:1] + list(modes.values())
+
+
+def _with_complex(calls: Calls, bases: list[Values]) -> Iterator[Values]:
+    """The samples, and the first one with complex numbers if none has them and the operator takes them."""
+    yield from bases[:1]
+    made = mapped(as_complex, bases[0]) if bases else ()
+    if bases and not any(map(_is_complex, bases)) and calls.accepts(made, finite=True):
+        yield made
+    yield from bases[1:]
+
+
+def _is_complex(values: Values) -> bool:
+    return any(each.is_complex() for each in tensors(list(values)))
+
+
+def _unsuited(values: Values) -> tuple[int, bool, int]:
+    """A base has all tensors of floating point that it can have, enough elements for ties, but few."""
+    floats = [each for each in tensors(list(values)) if is_float(each)]
+    sizes = [each.numel() for each in floats]
+    too_small = max(sizes, default=0) < 4 or max((each.dim() for each in floats), default=0) < 2
+    return (-len(floats), too_small, sum(sizes))
+
+
+def strings(values: Values) -> tuple[str, ...]:
+    """The mode of a call: those of its values that are strings."""
+    return tuple(each for each in values if isinstance(each, str))
+
+
+def _variants(
+    calls: Calls, kind: str, bases: list[Values], limit: int, variants: Callable[[Values], Iterable[Variant]]
+) -> Iterator[Sample]:
+    """Up to `limit` of the variants of calls: first each of one of the calls, in turn, then the others."""
+    of_kind: dict[str, list[tuple[Values, Values]]] = {}
+    for turn in zip_longest(*map(variants, bases)):
+        for base, variant in zip(bases, turn):
+            if variant is not None:
+                of_kind.setdefault(variant[0], []).append((variant[1], base))
+    order = (
+        (what, *own[(turn + number) % len(own)])
+        for turn in range(len(bases))
+        for number, (what, own) in enumerate(of_kind.items())
+        if turn < len(own)
+    )
+    count = 0
+    for what, values, base in order:
+        if count == limit:
+            return
+        if calls.overwrites and SAME in what:
+            continue
+        if not all(map(same, values, base)) and _accepts(calls, kind, values):
+            count += 1
+            yield Sample(values, "a variant", kind, what)
+
+
+def _accepts(calls: Calls, kind: str, values: Values) -> bool:
+    return calls.accepts_layout(values) if kind == "layout" else calls.accepts(values, finite=kind != "point")

@@ -1,0 +1,159 @@
+"""Values for the arguments of a schema, by their types, names and defaults."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gradmill.extensions.verify.child.shapes import CHANNELS, DIM, FLAT, KERNEL, OVERWRITES, SIDE, Shape, Theme
+
+STRINGS = {
+    "reduce": ("sum", "mean", "amax", "amin", "prod"),
+    "reduction": ("mean", "sum", "none"),
+    "mode": ("reduced", "complete", "r", "constant"),
+    "rounding_mode": ("floor", "trunc"),
+    "approximate": ("none", "tanh"),
+    "UPLO": ("L", "U"),
+}
+ANY_STRING = ("mean", "sum", "none", "tanh", "same", "valid", "floor")
+
+_SIZE = re.compile(r".*size[s]?|shape|normalized_shape")
+
+# Lists of integers: what one element is, where all are the same.
+_ELEMENTS = {
+    "kernel_size": (KERNEL, 1, 3),
+    "stride": (1, 2),
+    "padding": (0, 1),
+    "dilation": (1, 1, 2),
+    "output_padding": (0,),
+    "output_size": (2, 6, 3, SIDE, 5),
+    "blocksize": (1,),
+    "input_lengths": (2,),
+    "target_lengths": (1, 2),
+}
+CHOICES = dict.fromkeys(("reduction", "normalization", "interpolation_mode", "padding_mode"), (0, 1, 2))
+_INTEGERS = {
+    "groups": (1, 2, CHANNELS),
+    "group": (1, 2),
+    **CHOICES,
+    "N": (2,),
+    "C": (CHANNELS,),
+    "HxW": (1, 3, SIDE),
+    "num_weights": (3,),
+    "start": (0, 1),
+    "end": (1, 2),
+    "quant_min": (0, -128),
+    "quant_max": (127, 255),
+}
+
+SMALL = {"eps": (1e-5, 0.1), "epsilon": (1e-5, 0.1), "rcond": (1e-12,), "rtol": (1e-12,), "atol": (1e-12,)}
+
+INDEX = re.compile(
+    r"ind(ex|ices)|.*_indices|targets?|offsets?.*|.*lengths?|.*pivots|n_idx|n_offsets|offset2bag|.*seq.*"
+)
+_MASK = re.compile(r"(.*_)?mask|condition|is_target|.*observer_on|.*_quant_on|.*enabled")
+
+_STYLES = ((-2.0, 2.0), (-2.0, 2.0), (0.1, 0.9), (0.3, 2.0), (1.2, 3.0))  # ranges of random numbers
+_COMPLEX = 0.15
+
+
+class Values:
+    """Draws values for the arguments of the operator `name`: reproducible for one seed."""
+
+    def __init__(self, rng: Random, name: str) -> None:
+        self.rng = rng
+        self._overwrites, self._is_flat = bool(OVERWRITES.search(name)), bool(FLAT.search(name))
+        self._generator = torch.Generator().manual_seed(rng.getrandbits(32))
+        self._style = _STYLES[0]
+        self._is_complex = False
+
+    def draw(self, argument: Any, theme: Theme, *, first: bool = False) -> Any:
+        """A value for one argument; `first`: its default, if it has one."""
+        if argument.has_default_value() and (first or self.rng.random() < 0.4):
+            return argument.default_value
+        kind = str(argument.real_type)
+        if kind.startswith("Optional["):
+            if self.rng.random() < 0.4:
+                return None
+            kind = kind[len("Optional[") : -1]
+        return self.of_kind(kind, argument.name, argument.N, theme)
+
+    def restyle(self) -> None:
+        """What follows is drawn from another range."""
+        self._style = self.rng.choice(_STYLES)
+        self._is_complex = self.rng.random() < _COMPLEX
+
+    def of_kind(self, kind: str, name: str, length: int | None, theme: Theme) -> Any:
+        """A value of a type as TorchScript writes it, without Optional."""
+        if kind == "Tensor":
+            return self.tensor(name, theme(name))
+        if kind.startswith("List["):
+            return self._list(kind[len("List[") : -1], name, length, theme)
+        if kind == "int":
+            return self._integer(name, theme)
+        if name in SMALL and kind in ("float", "number"):
+            return self.rng.choice(SMALL[name])
+        if kind in ("float", "number"):
+            return self.rng.choice((0.5, 2.0, 1.0, 1.5, 0.25, 3.0) if kind == "float" else (0.5, 2, 1, 1.5, 3, -0.75))
+        if kind == "bool":
+            return self.rng.random() < 0.5
+        if kind == "str":
+            return self.rng.choice(STRINGS.get(name, ANY_STRING))
+        return torch.float64 if kind == "ScalarType" else torch.device("cpu") if kind == "Device" else None
+
+    def tensor(self, name: str, shape: Shape) -> Tensor:
+        """Of random numbers; of small indices or of bools where the name says so, and now and then elsewhere."""
+        if name in _ELEMENTS:
+            return torch.full(shape, self.rng.choice(_ELEMENTS[name]))
+        unusual = self.rng.random()
+        if INDEX.fullmatch(name) and unusual > 0.1:
+            return self._index(self.rng.choice((shape, shape, shape[:1], shape[:2])))
+        if _MASK.fullmatch(name) and unusual > 0.1:
+            return torch.rand(shape, generator=self._generator) < 0.5
+        if unusual < 0.03 and not INDEX.fullmatch(name):
+            return torch.randint(0, 2, shape, generator=self._generator)
+        return torch.complex(self._numbers(shape), self._numbers(shape)) if self._is_complex else self._numbers(shape)
+
+    def _index(self, shape: Shape) -> Tensor:
+        """Of indices: small ones, or ones that differ along each dimension."""
+        if not self._overwrites and self.rng.random() < 0.5:
+            return torch.randint(0, 2, shape, generator=self._generator)
+        if self._is_flat:
+            return torch.arange(torch.Size(shape).numel()).reshape(shape)
+        length = min(shape, default=1)
+        places = torch.meshgrid(*[torch.arange(length)] * len(shape), indexing="ij") if shape else (torch.tensor(1),)
+        return (torch.stack(places).sum(0) + self.rng.randrange(length)) % length
+
+    def _numbers(self, shape: Shape) -> Tensor:
+        low, high = self._style
+        return torch.rand(shape, generator=self._generator, dtype=torch.float64) * (high - low) + low
+
+    def _list(self, kind: str, name: str, length: int | None, theme: Theme) -> list[Any]:
+        if kind == "Optional[Tensor]":
+            index = [self.tensor("index", theme("index")[:1]) for _ in range(self.rng.choice((1, 1, 2)))]
+            return [None, *index] if self.rng.random() < 0.3 else list(index)
+        if kind != "int":
+            count = length or self.rng.choice((2, 2, 1, 3))
+            return [self.of_kind(kind, name, None, theme) for _ in range(count)]
+        if name in _ELEMENTS:
+            return [self.rng.choice(_ELEMENTS[name])] * (length or self.rng.choice((1, 2, 3)))
+        if DIM.fullmatch(name):
+            return list(self.rng.choice(((0,), (1,), (-1,), (0, 1), (-1, 0), (1, -2), ())))
+        if _SIZE.fullmatch(name):
+            return self._size(theme)
+        return [self.rng.choice((1, 0, 2))] * (length or self.rng.choice((1, 2, 2, 3)))
+
+    def _size(self, theme: Theme) -> list[int]:
+        shape = list(theme("self"))
+        return self.rng.choice((shape, shape, shape[-1:], [-1], [2, *shape], shape[::-1], [2, 3]))
+
+    def _integer(self, name: str, theme: Theme) -> int:
+        if name in _INTEGERS:
+            return self.rng.choice(_INTEGERS[name])
+        if DIM.fullmatch(name):
+            return self.rng.choice((0, 1, -1, -2))
+        return self.rng.choice((1, 2, 0, 3))

@@ -1,0 +1,369 @@
+"""All checks of one operator: its samples, the checks of each, and the smallest sample of what is wrong."""
+
+from __future__ import annotations
+
+import cmath
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from typing import Any, NamedTuple
+
+from torch import Tensor
+from torch.utils import _pytree as pytree
+
+from gradmill.extensions.verify.child import checks, own
+from gradmill.extensions.verify.child.calls import is_finite, is_float, tensors
+from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line
+from gradmill.extensions.verify.child.domains import is_convention
+from gradmill.extensions.verify.child.formulas import (
+    Args,
+    FormulaError,
+    Formulas,
+    NotImplementedFormula,
+    Overwritten,
+    is_absent,
+    lacks,
+)
+from gradmill.extensions.verify.child.point import Point
+from gradmill.extensions.verify.child.probe import Probe
+from gradmill.extensions.verify.child.samples import Sample, strings
+from gradmill.extensions.verify.child.shrink import shrunk
+from gradmill.extensions.verify.child.text import described
+from gradmill.extensions.verify.child.torchs import TorchFormulas
+from gradmill.extensions.verify.child.written import written
+
+Check = Callable[[Point], Iterator[Finding]]
+_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, written, own.differences)
+_OF_GRADIENTS = (*_OF_EACH[:2], checks.masks, checks.undefined, checks.layout, checks.recorded)
+_DERIVED: tuple[Check, ...] = (checks.second, checks.forward_over_reverse, checks.of_tangents, checks.lower)
+# How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
+# backward of another one: what that operator saved are inputs of their own here.
+RECORDED = "torch's sample"
+_NOT_FINITE = ("nan", "inf", "-inf")
+_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where", "gradient if all")
+_CONDITIONS = ("error", "undefined gradient")  # by which torch's own formula may be meant for something else
+_CALLS = 40_000  # of one operator: later samples are left out. What is checked depends on no clock
+_SECONDS = 60  # of CPU time: more leaves the verdict open
+_PART = 10  # of so many samples one is enough to verify gradients
+_TIMES = 3  # that a finding is compared again with torch's own formula
+_FEW = 3  # of torch's samples, and as many of others, of each mode get the checks that take long
+
+
+class Kept(NamedTuple):
+    """A finding with its sample, and the check that found it."""
+
+    finding: Finding
+    sample: Sample
+    check: Check
+    doubtful: bool = False  # of what torch shares
+
+
+def _size(sample: Sample) -> tuple[bool, bool, int]:
+    """How large a sample is: an empty one shows less than any other, and one at a special point than others."""
+    size = sum(each.numel() for each in tensors(sample.args))
+    return not size, sample.kind == "point", size
+
+
+class Verdict:
+    """What the checks of one operator found. `torchs`: torch's own formulas, None if torch lacks the operator.
+
+    What torch's own formula has as well is not a finding: it may be a convention at a kink, an argument outside its
+    use, or a bug of torch. It is kept as `shared`.
+    """
+
+    def __init__(self, formulas: Formulas, torchs: TorchFormulas | None) -> None:
+        self.formulas, self.torchs = formulas, torchs
+        self.counts: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()  # the samples that each check has done
+        self.skipped: Counter[str] = Counter()
+        self.tried: list[dict[str, Any]] = []  # the samples, each with what was done
+        self.findings: dict[tuple[str, str], Kept] = {}
+        self.shared: dict[tuple[str, str], Kept] = {}
+        self.transient, self._forks = False, True
+        self._few: Counter[tuple[Check, bool, tuple[str, ...]]] = Counter()  # samples that a long check decided
+
+    def check(
+        self,
+        samples: Iterable[Sample],
+        ending: Mapping[int, str],
+        begin: Callable[[int], None],
+        *,
+        forks: bool = True,
+    ) -> None:
+        """Runs all checks on all samples. `ending`: the numbers of samples that ended a process, and how; `begin`:
+        called with the number of each other sample; `forks`: as of `Probe`."""
+        self._forks = forks
+        end = time.process_time() + _SECONDS
+        for number, sample in enumerate(samples):
+            done, skipped = self.done.copy(), self.skipped.copy()
+            if number in ending:
+                if forks and self._ends(sample):
+                    self._keep(Finding("end", "", ending[number], ""), sample, checks.gradient, shared=False)
+                    return
+                self.skipped["samples that end the process"] += 1
+            else:
+                begin(number)
+                self._check(sample)
+            given = {"input": described(self.formulas, sample.args, ()), "source": sample.source, "point": sample.point}
+            checked = {"checks": list(self.done - done), "skipped": list(self.skipped - skipped)}
+            self.tried.append({**given, **checked})
+            self.transient = time.process_time() > end
+            if self.formulas.calls > _CALLS or self.transient:
+                break
+
+    def _point(self, args: Args, *, ones: bool = False) -> Point:
+        """The formulas at arguments, with torch's own next to them. Raises what the operator raises."""
+        torchs = None if self.torchs is None else Point(self.torchs, args, ones=ones)
+        return Point(self.formulas, args, torchs, ones=ones)
+
+    def _ends(self, sample: Sample) -> bool:
+        """Whether the formulas end the process at a sample again, and torch's own do not; or the operator if torch
+        lacks it."""
+
+        def survives(formulas: Formulas, chosen: Iterable[Check]) -> bool:
+            point = Point(formulas, sample.args)
+            for check in chosen:
+                with suppress(Exception):
+                    list(check(point))
+            return True
+
+        listed = list(self._checks(sample))
+        others, probe = (self.torchs or self.formulas, listed if self.torchs else ()), Probe()
+        if not probe.run(lambda: probe.ask(lambda: survives(*others))):
+            return False
+        return not probe.run(lambda: probe.ask(lambda: survives(self.formulas, listed)))
+
+    def _check(self, sample: Sample) -> None:
+        try:
+            point = self._point(sample.args)
+        except Exception as error:
+            self.skipped[f"the operator: {first_line(error)}"] += 1
+            return
+        if not any(point.needs) or not any(each is not None for each in point.cotangents):
+            self.skipped["no input or no output of this operator is differentiable"] += 1
+            return
+        self.counts[sample.kind] += 1
+        for finding in self._run(checks.memory, point):
+            shared = any(self._is_shared(checks.memory, finding, point) for _ in range(_TIMES))  # it may read the same
+            if shared or finding.name == checks.OPERATOR:
+                self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
+            else:
+                self._keep(finding, sample, checks.memory, shared=False)
+            return
+        found, decides = False, not _has_zero(point)  # else another sample may decide more
+        for check in self._checks(sample):
+            if check in _DERIVED and not point.is_smooth:
+                continue
+            before = self.done[check.__name__]
+            for finding in self._run(check, point):
+                shared = self._is_shared(check, finding, point)
+                found |= not shared
+                self._keep(finding, sample, check, shared, point)
+            if decides or check is written:
+                self._few[check, *_group(sample)] += self.done[check.__name__] - before
+        for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
+            if check is own.infinite and not (
+                sample.kind != "point" and point.is_smooth and self.formulas.has_backward
+            ):
+                continue
+            for finding in self._run(check, point):
+                self._keep(finding, sample, check, False, point)
+
+    @staticmethod
+    def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
+        """Whether torch's own formula has a finding, too."""
+        return point.torchs is not None and own.is_shared(check, finding, point.torchs)
+
+    def _checks(self, sample: Sample) -> Iterable[Check]:
+        backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
+        plain, group = sample.kind == "plain", _group(sample)
+        few: dict[Check, bool] = {
+            written: bool(self.formulas.in_place) and backward and sample.kind != "point",
+            checks.lower: plain,
+            checks.second: plain and backward,
+            checks.forward_over_reverse: plain and backward and forward,
+            checks.of_tangents: plain and forward,
+        }
+        chosen = [*(_OF_GRADIENTS if backward else ()), *((checks.tangents,) if forward else ())]
+        return [*chosen, *(check for check, wanted in few.items() if wanted and self._few[check, *group] < _FEW)]
+
+    def _run(self, check: Check, point: Point) -> list[Finding]:
+        """What a check finds, most of them the first of it. Reasons why it cannot be done are counted."""
+        name = check.__name__
+        try:
+            found = list(check(point) if check in _OF_EACH else islice(check(point), 1))
+            self.done[name] += 1
+            return found
+        except Inapplicable:
+            return []
+        except Overwritten as error:
+            return [Finding("overwritten", str(error), "", "")]
+        except Skipped as error:
+            reason = first_line(error)
+        except (FormulaError, Lacking) as error:
+            if not _may_lack(check, point, error):
+                return [Finding("error", getattr(error, "output", ""), first_line(error), name)]
+            reason = first_line(error)
+        except Exception as error:  # of an operator that does not take what a check passes
+            reason = f"{type(error).__name__}: {first_line(error)}"
+        self.skipped[f"{name}: {reason}"] += 1
+        return []
+
+    def _keep(self, finding: Finding, sample: Sample, check: Check, shared: bool, point: Point | None = None) -> None:
+        """Keeps a finding, if there is none of its kind at a smaller sample, or one that may be a convention, unless
+        what torch's own formula has at the point is something else another time."""
+        kept = self.shared if shared else self.findings
+        before = kept.get(own.key(finding))
+        is_larger = before is not None and _size(sample) >= _size(before.sample)
+        if before is not None and is_larger and not before.doubtful:
+            return
+        doubtful = shared and self._is_doubtful(finding, sample, shared)
+        if before is not None and (doubtful, is_larger) > (before.doubtful, False):
+            return
+        others = (self._point(sample.args) for _ in range(_TIMES if point else 0))
+        if any(own.wavers(point, each) or shared != self._is_shared(check, finding, each) for each in others):
+            self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
+        else:
+            kept[own.key(finding)] = Kept(finding, sample, check, doubtful)
+
+    def _shown(self) -> list[Kept]:
+        """The findings without those that follow from others."""
+        alone = [each for (check, _), each in self.findings.items() if check in ("overwritten", "memory", "end")]
+        if alone:
+            return alone
+        gradient = any(check == "gradient" for check, _ in self.findings)
+        tangent = any(check.startswith("tangent for") for check, _ in (*self.findings, *self.shared))
+        return [
+            each
+            for (check, _), each in self.findings.items()
+            if not (gradient and (check.startswith(_FOLLOWING) or (check == "error" and each.check in _DERIVED)))
+            and not (tangent and check.startswith(("derivative of the tangent", "tangent of the gradient")))
+        ]
+
+    def _unchecked(self) -> str:
+        """Why gradients could be checked at no or few samples, if there are formulas for them; "" otherwise."""
+        if not self.formulas.has_backward or self.done["gradient"] * _PART > self.counts.total():
+            return ""
+        kept = (each.finding for each in self.shared.values())
+        errors = [f"gradient: {finding.computed}" for finding in kept if finding.check == "error"]
+        skipped = [reason for reason, _ in self.skipped.most_common() if reason.startswith("gradient: ")]
+        return next(iter((*skipped, *errors)), "")
+
+    def result(self) -> dict[str, Any]:
+        """The verdict as JSON has it."""
+        return {
+            "name": self.formulas.name,
+            "unchecked": "" if self.findings else self._unchecked(),
+            "samples": dict(self.counts),
+            "done": dict(self.done),
+            "tried": self.tried,
+            "skipped": dict(self.skipped.most_common(3)),
+            "findings": [self._smallest(each) for each in self._shown()],
+            "shared": [
+                self._row(each.finding, each.sample.args, each.sample, shared=True) for each in self.shared.values()
+            ],
+            "transient": self.transient,
+        }
+
+    def _smallest(self, kept: Kept) -> dict[str, Any]:
+        """A finding at the smallest arguments that have it; for gradients and tangents of ones, if it is there for
+        them, so that it can be computed by hand."""
+        finding, sample, check, _ = kept
+
+        def again(args: Args, *, ones: bool = False) -> Finding | None:
+            try:
+                point = self._point(args, ones=ones)
+            except Exception:
+                return None
+            found = [each for each in self._run(check, point) if own.key(each) == own.key(finding)]
+            return next((each for each in found if not self._is_shared(check, each, point)), None)
+
+        if finding.check == "end":
+            return self._row(finding, sample.args, sample)
+        probe = Probe(forks=self._forks)  # an operator may not check what is cut
+
+        def again_if_it_ends_nothing(args: Args) -> Finding | None:
+            return again(args) if probe.ask(lambda: again(args) is not None) else None
+
+        smaller, args = probe.run(lambda: shrunk(finding, sample.args, again_if_it_ends_nothing))
+        of_ones = again(args, ones=True)
+        return self._row(of_ones or smaller, args, sample, grads=of_ones is None and finding.check.startswith("grad"))
+
+    def _row(
+        self, finding: Finding, args: Args, sample: Sample, *, shared: bool = False, grads: bool = False
+    ) -> dict[str, Any]:
+        """A finding as JSON has it. `grads`: with the gradients of the outputs."""
+        given = self._point(args).cotangents if grads else ()
+        of_sample = {"input": described(self.formulas, args, given), "source": sample.source, "point": sample.point}
+        return {**finding._asdict(), **of_sample, "doubtful": self._is_doubtful(finding, sample, shared)}
+
+    def _is_doubtful(self, finding: Finding, sample: Sample, shared: bool) -> bool:
+        """Whether a finding may be a convention: a gradient that is not finite at a kink, or, of an operator that torch
+        lacks, at a special point; of those that torch shares, all but what smooth differences decide at finite numbers,
+        in double precision, of all that depends on the input."""
+        is_kink = finding.expected.startswith("between")
+        if shared:
+            is_plain = finding.check not in _CONDITIONS and not finding.check.startswith("gradient if all")
+            if is_kink or not is_plain or not all(map(_is_finite, pytree.tree_leaves(list(sample.args)))):
+                return True
+            point = self._point(sample.args)
+            named = dict(zip(self.formulas.arguments, point.args))
+            return is_convention(self.formulas.operator, named) or _has_saved(point) or not point.is_smooth
+        return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and _is_special(sample)))
+
+
+def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
+    """The samples of which a few get long checks: torch's, or others, of one mode."""
+    return _is_torchs(sample), strings(sample.args)
+
+
+def _has_zero(point: Point) -> bool:
+    """Whether the gradient of an input is zero."""
+    try:
+        pairs = zip(point.gradients() if point.formulas.has_backward else [], point.slots)
+        return any(each is None or not bool(each.any()) for each, slot in pairs if slot.has_gradient)
+    except Exception:  # of the formula, or of a layout in which gradients are
+        return False
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a value of a call has no inf and no nan."""
+    if isinstance(value, Tensor):
+        return is_finite(value)
+    return not isinstance(value, float | complex) or cmath.isfinite(value)
+
+
+def _has_saved(point: Point) -> bool:
+    """Whether an operator is part of a backward, with inputs that are not differentiated: the forward saved them, and
+    formulas see them as functions of the others."""
+    differentiated = {slot.place for _, slot, _ in point.implemented}
+    saved = (any(map(is_float, tensors(each))) for i, each in enumerate(point.args) if i not in differentiated)
+    return "_backward" in point.formulas.operator and any(saved)
+
+
+def _is_torchs(sample: Sample) -> bool:
+    """Whether torch has a sample for its own tests."""
+    return sample.kind == "plain" and sample.source.startswith(RECORDED)
+
+
+def _is_special(sample: Sample) -> bool:
+    """Whether a sample has tensors at a special point, or a number that is."""
+    return sample.kind == "point" or sample.point.endswith((" = 0", " = 0.0", " = inf", " = -inf"))
+
+
+def _may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool:
+    """Whether a derivative may be missing: torch's own formula lacks it as well, or nothing shows that it is there."""
+    text = first_line(error)
+    if text.startswith("Trying to use forward AD with"):  # torch may decompose what has no formula of its own
+        return True
+    if point.torchs is None:
+        return is_absent(text) or (lacks(text) and (isinstance(error, Lacking) or "the derivative for" in text))
+    if not isinstance(error, NotImplementedFormula | Lacking):
+        return False  # an error, which torch's own formula may share
+    try:
+        list(check(point.torchs))
+    except Exception:
+        return True
+    return False

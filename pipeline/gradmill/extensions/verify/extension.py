@@ -1,0 +1,13 @@
+"""The door of the verification of formulas."""
+
+from gradmill.session.extensions import Extension
+
+_HERE = "gradmill.extensions.verify"
+
+EXTENSION = Extension(
+    commands=f"{_HERE}.commands.table",
+    printed=f"{_HERE}.commands.printed:PRINTED",
+    states=f"{_HERE}.known:states_of",
+    garbage=f"{_HERE}.known:collect_folder",
+    beside=f"{_HERE}.beside:Verifying",
+)

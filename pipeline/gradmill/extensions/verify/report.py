@@ -1,0 +1,247 @@
+"""The verdicts as problems at their formulas, and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from gradmill.cpp.identifiers import uses
+from gradmill.extensions.verify.model import Code, Finding, Subject, Tried, Verdict
+from gradmill.extensions.verify.run import Result
+from gradmill.model.regex import regex
+from gradmill.problems.catalog.verification import VERIFICATION
+from gradmill.problems.problem import Problem
+from gradmill.releases import is_at_least, minor
+
+WRONG, DIFFERENT, INFINITE, UNCHECKED = (rule.name for rule in VERIFICATION)
+OWN = "torch's own"  # how the checks begin that compare with torch's formula
+_PLACE = regex(r"\[.*")
+_CHECKS = {  # of `child/verdict.py`: what they verify
+    "gradient": "gradients",
+    "tangents": "tangents",
+    "second": "second derivatives",
+    "forward_over_reverse": "forward over reverse",
+    "of_tangents": "forward over forward",
+    "lower": "lower precision",
+    "written": "written in place",
+}
+_DERIVED = tuple(_CHECKS)[2:]
+_INCOMING = {"gradient of an infinite one": "infinite, by which zero is nan", "gradient of a nan": "nan"}
+
+
+class Row(Struct, frozen=True):
+    """A Node in the report as JSON."""
+
+    name: str
+    operator: str
+    status: str  # verified, shared, wrong, doubtful, unchecked
+    reason: str
+    samples: dict[str, int]
+    checks: dict[str, int]
+    skipped: dict[str, int]
+    tried: list[Tried]  # the samples
+    findings: tuple[Finding, ...]
+    shared: tuple[Finding, ...]  # what torch's own formula has as well
+
+
+class Report(Struct, frozen=True):
+    """What `gradmill verify --format=json` prints."""
+
+    torch: str
+    new: int  # the others were verified before
+    seconds: float
+    scope: str  # how many formulas differ from those of `against`; "" for all, or those of given names
+    rows: tuple[Row, ...]
+
+
+def report(result: Result, seconds: float, scope: str) -> Report:
+    """The whole result as data."""
+    return Report(result.torch, result.new, round(seconds, 2), scope, tuple(_row(*each) for each in result.verdicts))
+
+
+def _row(code: Code, verdict: Verdict) -> Row:
+    subject = code.subject
+    return Row(
+        subject.name,
+        subject.operator,
+        status(verdict),
+        verdict.reason,
+        verdict.samples,
+        verdict.done,
+        verdict.skipped,
+        verdict.samples_tried,
+        verdict.findings,
+        verdict.shared,
+    )
+
+
+def status(verdict: Verdict) -> str:
+    """One of verified, shared (wrong as torch's own), wrong, doubtful (all findings are warnings), unchecked."""
+    if verdict.findings:
+        return "wrong" if WRONG in map(_rule, verdict.findings) else "doubtful"
+    return "unchecked" if verdict.reason else "shared" if verdict.wrong_as_torchs else "verified"
+
+
+def line_of(verdict: Verdict, torch: str) -> str:
+    """The status of a verdict, with its first finding or the reason why there is none."""
+    state = status(verdict)
+    first = min(verdict.findings, key=lambda finding: _rule(finding) != WRONG, default=None)
+    if first is not None:
+        return f"{state}: {_problem(first, torch)}"
+    if verdict.wrong_as_torchs:
+        return f"shared with torch: {_problem(verdict.wrong_as_torchs[0], torch)}"
+    return f"not checked: {verdict.reason}" if verdict.reason else state
+
+
+def _rule(finding: Finding) -> str:
+    """The kind of a finding. Two of them are warnings: a gradient that is not torch's own where finite differences
+    decide nothing, and one that is not finite at a special point, where the operator is."""
+    if finding.check.startswith(OWN):
+        return DIFFERENT
+    return INFINITE if finding.doubtful else WRONG
+
+
+def problems(result: Result) -> Iterator[Problem]:
+    """Each finding at its formula, as an error or a warning; and a warning for each Node that is not checked."""
+    for code, verdict in result.verdicts:
+        subject = code.subject
+        name = subject.operator.partition("::")[2]
+        for finding in verdict.findings:
+            rule = _rule(finding)
+            yield Problem(
+                "derivatives",
+                subject.entry,
+                name,
+                _problem(finding, result.torch),
+                _hint(finding),
+                _field(subject, finding),
+                warning=rule != WRONG,
+                rule=rule,
+            )
+        if verdict.reason:
+            yield Problem(
+                "derivatives",
+                subject.entry,
+                name,
+                f"{subject.name} is not verified: {verdict.reason}",
+                warning=True,
+                rule=UNCHECKED,
+            )
+
+
+def _problem(finding: Finding, torch: str) -> str:
+    name, computed, expected = finding.name, finding.computed, finding.expected
+    if finding.check.startswith(OWN):
+        what = "tangent" if finding.check.endswith("tangent") else "gradient"
+        return f"the {what} of {name} is {computed}, and by the formula of torch {torch} {expected}"
+    if finding.check == "overwritten":
+        return f"the formula writes into {name}: what it is given must stay as it is"
+    if finding.check == "shared memory":
+        return f"the tangent of {name} is in the memory of that of {computed}, which changes when {name} is written to"
+    if finding.check == "error":
+        where = f" ({_CHECKS[finding.expected]})" if finding.expected in _DERIVED else ""
+        return f"the formula raises an error{where}: {computed}"
+    if finding.check == "end":
+        return f"the formula {computed}"
+    if finding.check == "memory":
+        return f"what the formula of {name} returns depends on memory that nothing has written to, or that is freed"
+    if finding.check == "undefined gradient":
+        error = computed.removeprefix("the error: ")
+        return f"the formula raises an error if the gradient of {name} is undefined: {error}"
+    if finding.check in _INCOMING:
+        masked = f"of {name} is {computed} if that of the output is {_INCOMING[finding.check]}"
+        return f"the gradient {masked}, and by the formula of torch {torch} {expected}: where() selects"
+    what, _, condition = finding.check.partition(" ")
+    what = f"{finding.check} of {name}" if finding.check in ("gradient", "second derivative") else f"{what} of {name}"
+    if finding.check.startswith(("tangent of the gradient", "derivative of the tangent")):
+        what = finding.check
+    elif condition == "of other outputs":
+        what = f"gradient of {name} for an output whose gradient no formula reads"
+    elif condition and finding.check != "second derivative":
+        what = f"{what} {condition}"
+    if condition.startswith("if "):
+        return f"the {what} is {computed}, otherwise {expected}"
+    if computed.startswith("a "):  # a gradient of type …, of shape …
+        return f"the {what} is of {computed.partition(' of ')[2]}, and must be {expected}"
+    return f"the {what} is {computed}, and by finite differences {expected}"
+
+
+def _hint(finding: Finding) -> str:
+    """What to do, if that is known, and the sample."""
+    found = _sample(finding)
+    if finding.check == "shared memory":
+        return "; ".join(filter(None, (f"return a copy, as {finding.computed}_t.clone() is", found)))
+    if not finding.computed.startswith("a gradient of type complex"):
+        return found
+    name = finding.name
+    advice = f"take the real part where {name} is real, as torch's handle_r_to_c({name}.scalar_type(), …) does"
+    return f"{advice}; {found}" if found else advice
+
+
+def _sample(finding: Finding) -> str:
+    point = f" ({finding.point})" if finding.point else ""
+    return f"for {finding.input}{point}" if finding.input else ""
+
+
+def _field(subject: Subject, finding: Finding) -> tuple[str, ...]:
+    """The key of the formula that a finding is about: the one of its input or output, else the first."""
+    name = _PLACE.sub("", finding.name)
+    keys = [key for key, _ in subject.formulas]
+    fitting = [key for key in keys if name in key.split(", ")]
+    if finding.check == "overwritten":
+        fitting = [key for key, formula in subject.formulas if uses(formula, name)]
+    return ((fitting or keys)[0],) if keys else ()
+
+
+def text(result: Result, seconds: float, release: str, *, details: bool, verbose: bool) -> str:
+    """What is not checked, and the summary. `release`: that of the set; `details`: a line for each Node that is
+    verified, too; `verbose`: what was tried."""
+    lines = list[str]()
+    for code, verdict in result.verdicts:
+        lines += [_detail(code.subject, verdict, result.torch)] if details and verdict.verified else []
+        lines += [f"{code.subject.name}:", *map(_tried, verdict.samples_tried)] if verbose else []
+    lines += _unchecked(result.verdicts)
+    counts: dict[str, int] = {}
+    for _, verdict in result.verdicts:
+        counts[status(verdict)] = counts.get(status(verdict), 0) + 1
+    counts["not checked"], counts["shared with torch"] = counts.pop("unchecked", 0), counts.pop("shared", 0)
+    order = ("verified", "wrong", "doubtful", "shared with torch", "not checked")
+    found = ", ".join(f"{counts[key]} {key}" for key in order if counts.get(key)) or "no formulas"
+    known = len(result.verdicts) - result.new
+    earlier = f"; {known} known from earlier" if known else ""
+    older = "" if is_at_least(minor(result.torch), minor(release)) else f", which is older than the set's {release}"
+    lines.append(f"{found}, with torch {result.torch}{older}, {seconds:.1f} s{earlier}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _detail(subject: Subject, verdict: Verdict, torch: str) -> str:
+    done = [title for check, title in _CHECKS.items() if verdict.done.get(check)]
+    left = [_reason(each) for each in verdict.skipped]
+    line = f"{subject.name}: {', '.join(done)}; {sum(verdict.samples.values())} samples"
+    shared = [f"{_problem(each, torch)}, as torch's own: {_sample(each)}" for each in verdict.shared]
+    return "\n".join(
+        [line, *(f"  not checked at some samples: {reason}" for reason in left), *(f"  {s}" for s in shared)]
+    )
+
+
+def _tried(sample: Tried) -> str:
+    point = f" ({sample.point})" if sample.point else ""
+    checks = ", ".join(sample.checks) or "nothing"
+    skipped = "".join(f"\n    skipped: {reason}" for reason in sample.skipped)
+    return f"  {sample.source}: {sample.input}{point}\n    checked: {checks}{skipped}"
+
+
+def _reason(skipped: str) -> str:
+    """A reason why a check was left out, which may begin with the check's name."""
+    check, colon, why = skipped.partition(": ")
+    return f"{_CHECKS.get(check, check)}{colon}{why}"
+
+
+def _unchecked(verdicts: Iterable[tuple[Code, Verdict]]) -> list[str]:
+    """The Nodes that are not checked, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for code, verdict in verdicts:
+        if verdict.reason:
+            by_reason.setdefault(verdict.reason, []).append(code.subject.name)
+    return [f"not checked: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]

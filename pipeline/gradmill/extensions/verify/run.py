@@ -1,0 +1,200 @@
+"""Verifies formulas: compiles those without a verdict, checks them, and remembers the verdicts."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gradmill.cpp.kernel_names import DEFAULT_KEY
+from gradmill.extensions.verify import remembered
+from gradmill.extensions.verify.library import Library, Torch, defined
+from gradmill.extensions.verify.model import Code, Verdict
+from gradmill.extensions.verify.process import Checker
+from gradmill.io.files import stat_of
+from gradmill.problems.plain import warn
+from gradmill.problems.problem import SpecError, nearest
+
+_WORD = re.compile(r"\w+")
+_RECORD = re.compile(r"^(.*/RECORD),", re.MULTILINE)  # in the list of a wheel's files
+_LISTED = re.compile(r"^torch/lib/([^/,]+),(\S+)$", re.MULTILINE)
+LIMIT = 8  # samples of each kind
+SECONDS = 10.0  # between two times that verdicts are saved: no more is lost if the process is killed
+
+
+class Settings(Struct, frozen=True):
+    """How formulas are verified. `folder`: in the set's cache; `headers`: the text of the set's own headers; `helpers`:
+    a C++ file with helpers of formulas, `python`: a Python file with functions in the place of operators, "" for none;
+    `code`: the digest of gradmill's own code, whose checks a verdict is of.
+    """
+
+    folder: Path
+    code: str
+    headers: str = ""
+    helpers: str = ""
+    python: str = ""
+    limit: int = LIMIT
+
+
+class Result(Struct, frozen=True):
+    """The verdicts of some formulas, in their order; how many of them are new; and the version of torch."""
+
+    verdicts: tuple[tuple[Code, Verdict], ...]
+    new: int
+    torch: str
+
+
+def version_of_torch() -> str:
+    """The version of this Python's torch, "" if it has none."""
+    try:
+        return metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def installed_torch() -> Torch:
+    """The torch of this Python. SpecError if there is none."""
+    found, version = importlib.util.find_spec("torch"), version_of_torch()
+    if found is None or not found.submodule_search_locations or not version:
+        raise SpecError(
+            "verify: this Python has no torch, which runs the operators",
+            "install the set's release, as in pip install torch==2.13.0",
+        )
+    folder = next(iter(found.submodule_search_locations))
+    return Torch(folder, version, build_of(folder))
+
+
+def build_of(folder: str) -> str:
+    """What identifies the build of a torch: of each library the digest that the wheel lists, or the stat of one that it
+    does not list, or that was replaced since the wheel was installed."""
+    wheel = metadata.distribution("torch")
+    listed = wheel.read_text("RECORD") or ""
+    own = _RECORD.search(listed)
+    installed = stat_of(str(wheel.locate_file(own[1]))) if own else None
+    digests, build = dict(_LISTED.findall(listed)), list[str]()
+    for path in sorted(Path(folder, "lib").glob("lib*.so")):
+        stat = stat_of(str(path))
+        is_listed = stat and installed and stat.mtime_ns <= installed.mtime_ns
+        build.append(f"{path.name} {digests.get(path.name) if is_listed else stat}")
+    return " ".join(build)
+
+
+def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
+    """The formulas of these Nodes and operators, with or without overload; all of them without names. SpecError for a
+    name that has none."""
+    if not names:
+        return list(codes)
+    called = [code.names for code in codes]
+    known = set().union(*called)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"verify: nothing with formulas is called '{name}'", nearest(name, known))
+    return [code for code, own in zip(codes, called) if not own.isdisjoint(names)]
+
+
+def verify(codes: Sequence[Code], settings: Settings) -> Result:
+    """The verdicts. SpecError on another system than Linux, if there is no torch, no compiler, or a file that cannot be
+    read."""
+    if sys.platform != "linux":
+        raise SpecError("verify: formulas are linked with what libtorch hides, which works on Linux alone")
+    torch = installed_torch()
+    _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
+    path = settings.folder / remembered.FILE
+    known = remembered.current(remembered.load(path))
+    names = keys(codes, settings, torch)
+    new = {code.subject.name: (key, code) for key, code in zip(names, codes) if key not in known}
+    unsaved: dict[str, Verdict] = {}
+    began, saved = time.time_ns(), time.monotonic()
+    for verdict in _checked([code for _, code in new.values()], settings, torch):
+        changed = remembered.changed_since(began, verdict.files)  # what was digested may not be what was used
+        unsaved[new[verdict.name][0]] = replace(verdict, transient=True) if changed else verdict
+        if time.monotonic() > saved + SECONDS:
+            remembered.update(path, unsaved, unsaved)
+            known, unsaved, saved = known | unsaved, {}, time.monotonic()
+    try:
+        remembered.update(path, unsaved, names)
+    except OSError as error:
+        if unsaved and not any(verdict.transient for verdict in unsaved.values()):
+            warn(f"{path}: {error.strerror}; the verdicts of this run are not remembered")
+    known |= unsaved
+    return Result(tuple((code, known[key]) for key, code in zip(names, codes)), len(new), torch.version)
+
+
+def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
+    """The verdicts of earlier runs; formulas without one are left out. Runs nothing. SpecError as `verify`."""
+    torch = installed_torch()
+    known = remembered.current(remembered.load(settings.folder / remembered.FILE))
+    if not known:
+        return Result((), 0, torch.version)
+    codes = list(codes)
+    names = keys(codes, settings, torch)
+    return Result(tuple((code, known[key]) for key, code in zip(names, codes) if key in known), 0, torch.version)
+
+
+def keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
+    """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
+    helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
+    context = "\0".join((settings.headers, helpers, python, str(settings.limit), torch.build))
+    return [remembered.key(settings.code, torch.version, f"{code.digest}\0{context}") for code in codes]
+
+
+def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterator[Verdict]:
+    """The verdicts of formulas that have none yet, in any order, each as soon as it is known."""
+    for other in (code.subject for code in codes if code.subject.key != DEFAULT_KEY):
+        yield Verdict(other.name, unchecked=f"its formulas are for {other.key} alone")
+    codes = [code for code in codes if code.subject.key == DEFAULT_KEY]
+    if not codes:
+        return
+    headers = settings.headers if any(using(codes, settings.headers)) else ""
+    try:
+        settings.folder.mkdir(parents=True, exist_ok=True)
+        remembered.remove_killed(settings.folder)
+        work = TemporaryDirectory(dir=settings.folder, prefix=f"{remembered.WORK}{os.getpid()}-")
+    except OSError as error:
+        why = f"{settings.folder} cannot be written: {error.strerror}"
+        yield from (Verdict(code.subject.name, unchecked=why, transient=True) for code in codes)
+        return
+    with work as folder, Checker(len(codes)) as checker:
+        try:
+            library = Library(Path(folder), torch, headers, settings.helpers)
+            compiled = library.build(codes)
+        except LookupError as error:
+            raise SpecError(f"verify: {error}") from error
+        included = remembered.digests(library.included())
+        for name, why in compiled.failed.items():
+            fails = f"does not compile: {why}"  # a compiler that fails does not say what it read
+            yield Verdict(name, unchecked=fails, files=included, transient=bool(settings.helpers))
+        rest = [code for code in codes if code.subject.name not in compiled.failed]
+        if compiled.path is None:
+            return
+        samples = settings.folder / remembered.SAMPLES
+        python = os.path.abspath(settings.python) if settings.python else ""
+        for verdict in checker.check(rest, compiled.path, samples, python=python, limit=settings.limit):
+            yield replace(verdict, files=verdict.files | included)
+
+
+def using(codes: Iterable[Code], headers: str) -> Iterator[bool]:
+    """Of each formula whether it may use functions of the set's headers, which take seconds to compile."""
+    names = defined(headers)
+    return (not names or not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
+
+
+def _text(path: str, name: str) -> str:
+    if not path:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecError(f"{name}={path}: {error.strerror}", "name a file that can be read") from error
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{name}={path}: the file is not UTF-8", "name a file of source text") from error
