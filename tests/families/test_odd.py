@@ -110,13 +110,13 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "has derivatives, but no separate kernel": function("odd(Tensor self) -> Tensor", "  self: grad\n", ""),
     "would be ignored: it is not differentiable": function("zeros_like(Tensor self) -> Tensor", "  self: grad\n"),
-    "has derivatives of n, which are not differentiable": function(
+    "'n' is of type int: it cannot have a gradient": function(
         "odd(Tensor self, int n) -> Tensor", "  n: grad\n  self: grad\n"
     ),
     "forward formulas compute 1 outputs, but 2 outputs are differentiable": function(
         "odd(Tensor self) -> (Tensor a, Tensor b)", "  self: grads[0] + grads[1]\n  a: self_t\n"
     ),
-    "drop the row: 'n' is of type int": function("odd(Tensor self, int n) -> Tensor", "  self, n: grad\n"),
+    "it cannot have a gradient\n  drop the row": function("odd(Tensor self, int n) -> Tensor", "  self, n: grad\n"),
     "unknown word 'auto_elementwise'\n": function(
         "odd(Tensor self) -> Tensor", "  self: grad\n  result: auto_elementwise\n"
     ),

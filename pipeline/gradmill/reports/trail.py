@@ -36,7 +36,7 @@ from gradmill.stages.set import (
 )
 from gradmill.stages.specs import entries, keys_of, lines, raw_value, values
 
-NEVER: Name = (INPUT, "it was never built")
+NEVER: Name = (INPUT, "never built")
 TOUCHED: Name = (INPUT, "its output was changed or removed")
 SEEN: Name = (INPUT, "a change that an earlier run read and did not write: it failed, or made other files")
 

@@ -120,7 +120,8 @@ class _Watch:
                 print_report(self._report, session.config.format)
             if done.units or done.files:
                 units = titles_of(session.db, done.units)
-                what = f"{_summary(units, 'unit')} → {_summary(done.files, 'file')}"
+                files = _summary(done.files, "file")
+                what = f"{_summary(units, 'unit')} → {files}" if units else f"nothing recomputed, {files} rewritten"
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
             if not done.failed:
                 session.update(MANIFEST)  # after the files: no one waits for it

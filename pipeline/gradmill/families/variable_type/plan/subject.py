@@ -144,9 +144,9 @@ def _active(
     if missing:
         types = {argument.name: argument.type for argument in function.func.arguments}
         other = [name for name in missing if types.get(name, "Tensor") not in ("Tensor", "Tensor?", "Tensor[]")]
-        problem = f"'{derivative.operator}' has derivatives of {', '.join(missing)}, which are not differentiable"
-        why = f"'{other[0]}' is of type {types[other[0]]}, and only tensors have gradients" if other else ""
-        raise SpecError(problem, why and f"drop the row: {why}", field=(missing[0],))
+        kind = f"of type {types[other[0]]}" if other else "not differentiable"
+        problem = f"'{(other or missing)[0]}' is {kind}: it cannot have a gradient"
+        raise SpecError(problem, "drop the row" if other else "", field=(missing[0],))
     return active
 
 
