@@ -58,7 +58,7 @@ def core(folder: Path, operators: Sequence[str] = OPERATORS) -> Linked:
     """Operators of core, or without any all of them."""
     templates = CORE / "templates"
     if not operators:
-        return Linked("core", CORE, (templates,), (ROOT / "tests" / "in_torch" / "operators.cpp",))
+        return Linked("core", CORE, (templates,), (ROOT / "tests" / "cpp" / "core_operators.cpp",))
     made = make_folder(folder / "core", CORE, RELEASE)
     of_families(read_specs(CORE), operators).write(made)
     return Linked("core", made, (templates,), ())

@@ -87,9 +87,8 @@ def test_a_longer_run_ends_well(words: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("torch_specs")
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow(130 if name == "in_torch" else 10)) for name in CAMPAIGNS]
-)
+@pytest.mark.slow(10)
+@pytest.mark.parametrize("name", CAMPAIGNS)
 def test_a_campaign_begins_and_ends_well(name: str, tmp_path: Path) -> None:
     assert_runs(f"tests.campaigns {name} {CAMPAIGNS[name].short} --seed 1 --minutes 10", tmp_path)
 

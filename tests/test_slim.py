@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import pytest
 from cpp import toolchain
-from in_torch import hidden
 from project import ROOT, Project
 
 from examples.slim import slim
@@ -185,18 +184,15 @@ def test_an_edited_formula_of_torch_compiles_slim_and_loads(torch_project: Proje
     assert "IValue" in output
 
 
-NEEDY = 3  # of 64 sources, at most, need torch's own headers
-
-
 @pytest.mark.campaign
-def test_all_formulas_of_torch_compile_slim_and_give_in_torch_what_torchs_give(tmp_path: Path) -> None:
-    if reason := toolchain.missing("ninja", "nm") or hidden.missing():
+def test_all_formulas_of_torch_compile_slim_but_those_of_few_sources(torch_project: Project, tmp_path: Path) -> None:
+    if reason := toolchain.missing():
         pytest.skip(reason)
-    command = [sys.executable, "-m", "tests.in_torch.formulas", "--folder", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    needy = [line for line in done.stdout.splitlines() if ": compiled with torch's own headers: " in line]
-    assert len(needy) <= NEEDY, needy
+    assert torch_project.run(layout="split", shards="64", families="nodes").status == 0
+    generated = torch_project.generated
+    slim.write(f"{toolchain.torch_folder()}/include", str(generated), str(tmp_path / "out"))
+    needy = [text for path in sorted(generated.glob("*_formulas.cpp")) if (text := compiled_for_torch(path, tmp_path))]
+    assert len(needy) <= 3, needy
 
 
 def compiled_for_torch(source: Path, folder: Path) -> str:

@@ -1,1 +1,1 @@
-"""The core Nodes as a library with operators of tests, and the cases on which kernels are compared with torch's."""
+"""Compilers, the core Nodes as a library with operators of tests, and the toy device."""

@@ -42,7 +42,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from graphs import models
-from in_torch import toy
+from cpp import toy
 
 folder = Path(sys.argv[1])
 toy.know(folder / "device.so")
@@ -107,7 +107,7 @@ def test_graphs_train_on_another_device_as_on_the_cpu(tmp_path: Path) -> None:
     (exported / "dropping.py").write_text(DROPPING)
     generated = library.generate(exported, tmp_path, "on_a_device", "torch", "device=toy")
     device = tmp_path / "device.cpp"
-    parts = (ROOT / "examples/vendor/csrc/device.cpp", ROOT / "tests/in_torch/toy_operators.cpp")
+    parts = (ROOT / "examples/vendor/csrc/device.cpp", ROOT / "tests/cpp/toy_operators.cpp")
     device.write_text("".join(f'#include "{part}"\n' for part in parts))
     library.linked([library.together(generated)], tmp_path / "graphs.so")
     library.linked([library.compiled(device, generated, *parts)], tmp_path / "device.so")

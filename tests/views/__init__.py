@@ -1,5 +1,4 @@
 """In-place operators and views, as PyTorch's note on them has it, over whatever kernels are in the process.
 
-`GRADMILL_KERNELS=library.so pytest tests/views` loads a library whose kernels take the place of torch's; with
-`GRADMILL_DEVICE=toy` as well, those of the toy device that the library has, and the tests run there.
+`GRADMILL_KERNELS=library.so pytest tests/views` loads a library whose kernels take the place of torch's.
 """

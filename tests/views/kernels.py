@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from in_torch import toy
 from torch import Tensor
 
 VARIABLE = "GRADMILL_KERNELS"  # a library to load, whose kernels replace torch's
-DEVICE = "GRADMILL_DEVICE"  # toy, where the library has that, and the tests are to run there
 
 # The operators that the tests are about. What they do in between may stay with torch.
 USED = """
@@ -20,7 +18,7 @@ USED = """
     unsqueeze as_strided view_as_real
 """.split()
 
-_KEYS = {"": ("AutogradCPU: ", "ADInplaceOrView: "), toy.DEVICE: ("AutogradPrivateUse1: ",)}
+_KEYS = ("AutogradCPU: ", "ADInplaceOrView: ")
 
 
 class Ops(NamedTuple):
@@ -68,14 +66,11 @@ def kernels() -> Kernels:
     if not path:
         return Kernels("", ())
     before = {operator: _registered(operator) for operator in USED}
-    if os.environ.get(DEVICE):
-        toy.know(Path(path).with_name("device.so"))
     torch.ops.load_library(str(Path(path).resolve()))
-    torch.set_default_device(os.environ.get(DEVICE) or None)
     return Kernels(path, tuple(operator for operator in USED if _registered(operator) != before[operator]))
 
 
 def _registered(operator: str) -> list[str]:
-    """What would run for tensors of the device, above the computation itself: lines that name file and line."""
+    """What would run for tensors of the CPU, above the computation itself: lines that name file and line."""
     table = torch._C._dispatch_dump_table(f"aten::{operator}").splitlines()
-    return [line for line in table if line.startswith(_KEYS[os.environ.get(DEVICE, "")])]
+    return [line for line in table if line.startswith(_KEYS)]
