@@ -44,7 +44,6 @@ RUN_BY = {  # what a script starts, or a test calls
     "tests.bad.errors_page": "tests/problems/test_bad_specs.py",
     "tests.graphs.tables": "tests/graphs/test_tables.py",
     "tests.releases.upstream_rules": "tests/releases/rules.py",
-    "tests.torchgen_selected": "tests/releases/selected.py",
     "tests.verify.wrong_in_torch": "tests/verify/test_docs.py",
 }
 FAKED = ("bench.compile",)  # of this one a compiler that compiles nothing is enough

@@ -8,22 +8,42 @@ operators are a few, or with --lists all: of 0, 1, 20 and 500 operators, of both
 from __future__ import annotations
 
 import argparse
+import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+import yaml
 from checkouts import run_script, whole_checkout
 from never_wrong import campaign
 from never_wrong.campaign import Trial, in_order
 from project import files_in
 from releases import WHEELS, Source, Unavailable, find_source, known_versions
-from releases.selected import CASES, Case, list_of, operators_of
 
 from gradmill.cli.commands.generate_code import SUBSETS
 
+_NAME = re.compile(r"^- func: ([\w.]+)\(", re.MULTILINE)
+# Operators with synthesized Nodes, with views, with variants that are generated; one that is not for training.
+_ODD = ("_foreach_add_.List", "_foreach_exp", "transpose.int", "_fused_adam_", "addmm", "add_.Tensor", "split.Tensor")
+
+
+class Case(NamedTuple):
+    """A list of so many operators, and how it is used."""
+
+    size: int
+    legacy: bool
+    autograd: bool
+
+    def __str__(self) -> str:
+        return f"{self.size}{'-legacy' if self.legacy else ''}{'' if self.autograd else '-no-autograd'}"
+
+
+CASES = tuple(Case(size, legacy, on) for size in (0, 1, 20, 500) for legacy in (False, True) for on in (True, False))
 OPTIONS = ((), ("--disable-autograd",))
 FEW = (
     Case(0, legacy=True, autograd=True),
@@ -53,6 +73,30 @@ def trees(
     return result
 
 
+def list_of(case: Case, names: Iterable[str]) -> str:
+    """The text of a list of a number of operators, chosen from names without namespace."""
+    chooser = random.Random(case.size)
+    listed = [*_ODD, *chooser.sample(sorted(set(names) - set(_ODD)), 500)][: case.size]
+    if case.legacy:
+        return yaml.safe_dump([f"aten::{name}" for name in listed])
+    operators = {}
+    for number, name in enumerate(listed):
+        whole = number % 3 == 1
+        operators[f"aten::{name.partition('.')[0] if whole else name}"] = {
+            "is_root_operator": False,
+            "is_used_for_training": number % 7 != 4,
+            "include_all_overloads": whole,
+            "debug_info": ["a model"],
+        }
+    return yaml.safe_dump({"operators": operators, "custom_classes": ["a.B"], "kernel_metadata": {"add": ["float"]}})
+
+
+def operators_of(source: Source) -> list[str]:
+    """The operators of a release, without namespace."""
+    native = source.root / "torchgen" / "packaged" / "ATen" / "native" / "native_functions.yaml"
+    return _NAME.findall(native.read_text())
+
+
 def _selecting(case: Case) -> tuple[str, ...]:
     """The options for a list."""
     kind = "--selected-op-list-path" if case.legacy else "--operators-yaml-path"
@@ -74,7 +118,7 @@ def _different(checkout: Path, folder: Path, arguments: tuple[str, ...]) -> list
 
 def trials(wanted: argparse.Namespace) -> Iterator[Trial]:
     """One for each list of arguments of each release."""
-    lists = tuple(CASES) if wanted.lists == "all" else FEW
+    lists = CASES if wanted.lists == "all" else FEW
     for version in in_order(wanted.versions or known_versions(), wanted):
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
             try:

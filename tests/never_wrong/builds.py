@@ -83,8 +83,3 @@ def clean_build(specs: Path, folder: Path, **variables: str) -> Result:
             return kept.update()
     except Exception:
         return Result({}, crash=traceback.format_exc())
-
-
-def differing(one: Result, other: Result) -> list[str]:
-    """The names of the files that differ."""
-    return sorted(n for n in {*one.files, *other.files} if one.files.get(n) != other.files.get(n))

@@ -1,17 +1,16 @@
 """Incremental equals clean, on one cache, along a chain of edits that is never reset.
 
-    python -m tests.campaigns chains [--set core|layers|toy] [--count N] [--seed N] [--minutes M]
+    python -m tests.campaigns chains [--set core|torch|layers|toy] [--count N] [--seed N] [--minutes M]
 
-Edits of all kinds pile up on the embedded set, or on a described one: that of tests/vendors or
-examples/vendor, over a small base. Releases, layouts, numbers of shards and `strict` change on the way,
-and now and then the set goes back to what it was some edits ago, as another branch is checked out. After each edit a
-run is compared with one that knows nothing: generated files, manifest, exit status, report. A second run must find
+Edits of all kinds pile up on the embedded set, on that of the installed torch, or on a described one: that of
+tests/vendors or examples/vendor, over a small base. Releases, layouts, numbers of shards and `strict` change on the
+way, and now and then the set goes back to what it was some edits ago, as another branch is checked out. After each edit
+a run is compared with one that knows nothing: generated files, manifest, exit status, report. A second run must find
 nothing to do.
 """
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from . import described
 from .campaign import Trial, options, run
 from .edits import edit
 from .runs import Made, Place, clean_run, difference
-from .specset import DERIVATIVES, NATIVE, Specs, read_specs
+from .specset import DERIVATIVES, NATIVE, Specs, make_folder, read_specs, torch_folder, torch_version
 
 EDITS = 1000
 BACK = 12  # how many states of the set one may go back to
@@ -51,11 +50,13 @@ class Chain:
         self._folder = folder / "set"
         self._place = Place(folder)
         self._clean = folder / "clean"
-        self._releases = described.RELEASES.get(name, KNOWN)
+        self._releases = {**described.RELEASES, "torch": (torch_version().partition("+")[0],)}.get(name, KNOWN)
         self._specs: Specs | described.Files
-        if name == "core":
-            shutil.copytree(CORE / "templates", self._folder / "templates")
-            self._specs = read_specs(CORE)
+        if name in ("core", "torch"):
+            source = CORE if name == "core" else torch_folder()
+            make_folder(self._folder, source, "")
+            (self._folder / "RELEASE").unlink()  # a variable names it
+            self._specs = read_specs(source)
         else:
             self._specs = described.begin(name, folder)
         self._refused = 0
@@ -137,7 +138,7 @@ class Chain:
 
 def main(words: Sequence[str]) -> int:
     parser = options(__doc__, EDITS)
-    parser.add_argument("--set", default="core", choices=("core", "layers", "toy"))
+    parser.add_argument("--set", default="core", choices=("core", "torch", "layers", "toy"))
     wanted = parser.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
         return run(Chain(Path(name), Random(wanted.seed), wanted.set).steps(), wanted)

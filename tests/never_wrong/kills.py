@@ -25,7 +25,7 @@ VERSION = (CORE / "RELEASE").read_text().strip()
 
 
 class Killer:
-    """A project whose runs are killed. Edits come from the kinds of the sweep."""
+    """A project whose runs are killed. Edits are of the kinds that chains have."""
 
     def __init__(self, folder: Path, random: Random) -> None:
         self._random = random

@@ -256,7 +256,7 @@ def attribute_added(specs: Specs, random: Random) -> None:
 
 
 def an_edit(specs: Specs, random: Random) -> None:
-    """An edit of one of the kinds that the sweep makes."""
+    """An edit of one of the kinds that chains have."""
     name = random.choice([n for n in (DERIVATIVES, DERIVATIVES, NATIVE) if specs.entries[n]] or [TAGS])
     if name != TAGS:
         edit(specs, name, random.randrange(len(specs.entries[name])), random)
