@@ -163,6 +163,7 @@ REFUSED = [
     ("f(int[x] n) -> Tensor", "unrecognized type 'int[x]'"),
     ("f(Tensor) -> Tensor", "illegal argument 'Tensor'"),
     ("f(Tensor self, *, int a, *, int b) -> Tensor", "only once"),
+    ("f(Tensor self, *, *, int b) -> Tensor", "only once"),
     ("f_(Tensor self) -> Tensor", "no mutable self"),
     ("f_(Tensor(a!) self) -> Tensor", "does not return self"),
     ("f_(Tensor(a!) self) -> Tensor(b!)", "neither self nor an out argument"),

@@ -108,6 +108,19 @@ def test_a_full_disk_is_met_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> N
     assert os.listdir(toy.path.parent) == []
 
 
+@pytest.mark.parametrize("writes", [True, False])
+def test_values_of_a_first_revision_do_not_pile_up_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, writes: bool
+) -> None:
+    """Whoever only reads has an empty store to write them to, too."""
+    monkeypatch.setattr(sqlite, "_HELD", 1)
+    store = sqlite.SqliteStore(str(tmp_path / "rows"), writes=writes)
+    store.begin()
+    store.put(b"digest", b"a value")
+    assert store._held == {}
+    store.close()
+
+
 def test_what_is_copied_or_moved_whole_is_accepted(toy: Toy) -> None:
     for name in ("copied", "again"):
         folder = toy.path.parent.parent / name
