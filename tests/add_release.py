@@ -29,8 +29,8 @@ from zipfile import ZipFile
 if __name__ == "__main__":  # as pytest has it on the path
     sys.path.insert(0, str(Path(__file__).parent))
 
-import checkouts
 import releases
+import trees
 from releases import ROOT, WHEELS, Broken, Source, Unavailable, download, find_wheel, gradmill
 from releases.generator import rows_of_generator
 from releases.package_of_checkout import package_of
@@ -200,7 +200,7 @@ def check(version: str, source: Source) -> bool:
         try:
             result = releases.compare(source, folder, folder / "cache")
             parts["file"], parts["function"] = result.files, result.functions
-            parts["file of a checkout"] = checkouts.compare(version, source, folder / "checkout").wrong
+            parts["file of a checkout"] = [*trees.trees(version, source, folder, ["libtorch"], ())["--subset libtorch"]]
             parts["false"] = warned(source, folder)
             print(releases.row(version, result), flush=True)
         except Broken as error:

@@ -25,7 +25,6 @@ class Campaign(NamedTuple):
 
 CAMPAIGNS = {
     "chains": Campaign("never_wrong.chains", "--set toy --count 1"),
-    "checkouts": Campaign("checkouts", "NEWEST"),
     "code": Campaign("code_mutations", "pipeline/gradmill/query/table.py --count 1 --tests tests/query/test_engine.py"),
     "damage": Campaign("never_wrong.damage", "--count 1"),
     "functions": Campaign("aten.random_sets", "--count 8 --functions 8"),

@@ -167,13 +167,6 @@ def test_a_cache_that_is_deleted_moves_no_generated_file(built: Project) -> None
     assert built.mtimes() == times
 
 
-def test_a_cache_of_which_only_the_manifest_is_left_is_filled_again(built: Project) -> None:
-    for path in built.cached():
-        if path.name != "manifest.json":
-            path.unlink()
-    assert_mended(built)
-
-
 def test_a_set_s_folder_that_is_a_file_is_refused_by_its_name(project: Project) -> None:
     project.cache.mkdir()
     project.rows.parent.write_text("in the way")
@@ -204,23 +197,6 @@ def test_files_that_killed_runs_left_half_written_are_removed_and_those_of_other
 
 
 # ---- damage under a part of a run
-
-
-CACHED = "rows-*[0-9a-f] last-* set manifest.json manifest.json.d units.json".split()
-
-
-@pytest.mark.slow(0.5)
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", CACHED)
-def test_a_damaged_cache_under_one_stage_does_not_spoil_the_next_run(built: Project, name: str, damage: str) -> None:
-    for path in (built.cache / "set").glob(name):
-        DAMAGES[damage](path)
-    built.set_formula("exp", "self", "2 * grad * result.conj()")
-    assert built.run("match").status == 0
-    (built.generated / "Functions.cpp").unlink()
-    built.run().ok()
-    assert_clean(built)
-    assert built.run().ran == []
 
 
 @pytest.mark.parametrize("damage", ["lost", "turned"])

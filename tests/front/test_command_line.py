@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -45,12 +44,6 @@ def test_list_status_after_an_edit_shows_the_nodes_to_run(built: Project) -> Non
     assert nodes == {"emit", "emit:ExpBackward0", "emit:ForeachExpBackward0"}
     states = {line.split()[1]: line[0] for line in built.run("list", "--status").stdout.splitlines()}
     assert (states["emit"], states["shard"], states["schemas"]) == ("R", "R", "U")
-
-
-def test_list_runs_nothing_and_writes_no_generated_file(project: Project) -> None:
-    run = project.run("list", "--all", "--status")
-    assert (run.status, run.ran) == (0, [])
-    assert project.files() == {}
 
 
 def test_a_run_after_clean_makes_only_the_files_and_the_manifest(built: Project) -> None:
@@ -179,12 +172,6 @@ def test_commands_take_patterns(built: Project) -> None:
 # ---- what is refused
 
 
-@pytest.mark.parametrize("words", [(), ("list",), ("explain",), ("rule",), ("schema", "manifest"), ("clean",)])
-def test_a_variable_that_there_is_not_is_refused(project: Project, words: tuple[str, ...]) -> None:
-    project.run(*words, spcse="core").failed("spcse=core: there is no such variable", "did you mean 'specs'?", status=3)
-    assert not project.generated.exists()
-
-
 @pytest.mark.parametrize("command", ["check", "page", "explain", "show", "list", "coverage", "export", "watch", "gc"])
 def test_a_command_refuses_a_variable_that_there_is_not(project: Project, command: str) -> None:
     project.gradmill(command, colour="x").failed("colour=x: there is no such variable", "specs, release", status=3)
@@ -239,22 +226,6 @@ def test_a_file_that_is_no_wheel_is_refused(project: Project, tmp_path: Path) ->
         project.run(specs=path).failed("torch.whl: not a wheel", "download it again", status=3)
 
 
-def test_a_set_that_does_not_tell_its_release_is_refused(project: Project) -> None:
-    (project.specs / "RELEASE").unlink()
-    project.run().failed("the spec set does not name its PyTorch release", "write release=X.Y.Z", status=3)
-
-
-def test_an_unknown_release_is_refused(project: Project) -> None:
-    (project.specs / "RELEASE").unlink()
-    project.run(release="1.13").failed("PyTorch release '1.13' is not known", "known releases: 2.4.1", status=3)
-
-
-def test_a_release_newer_than_all_known_ones_is_read_with_a_warning(project: Project) -> None:
-    (project.specs / "RELEASE").unlink()
-    run = project.run("specs", release="99.1").ok()
-    assert "newer than all known ones" in run.stderr
-
-
 def test_strict_makes_a_warning_an_error(project: Project) -> None:
     project.set_formula("exp", "self", "grad * rezult")
     project.run(strict=1).failed("unknown name 'rezult'", "strict=1: warnings are errors", status=1)
@@ -307,11 +278,3 @@ def test_the_embedded_set_has_a_name_and_is_the_default(core_project: Project) -
     assert files_in(core_project.generated / "core") == core_project.clean_build()
     named = forked.gradmill(["specs=core"], core_project.folder)
     assert (named.status, named.ran) == (0, [])
-
-
-def test_a_moved_project_makes_the_same_files(built: Project, tmp_path: Path) -> None:
-    before = built.files()
-    shutil.move(built.specs, tmp_path / "moved")
-    built.specs = tmp_path / "moved"
-    built.build()
-    assert built.files() == before

@@ -179,11 +179,6 @@ def test_gc_deletes_the_stores_of_other_code_and_nothing_else(built: Project) ->
     assert built.files() == built.clean_build()
 
 
-def test_gc_again_finds_nothing(built: Project) -> None:
-    built.run("gc")
-    assert built.run("gc").stdout.startswith("removed 0 stores and verdicts (0.0 MB)")
-
-
 @pytest.fixture
 def watching(built: Project) -> Iterator[Watching]:
     result = Watching(built)
@@ -398,17 +393,6 @@ def test_depfiles_name_every_input(project: Project, layout: str) -> None:
         named = {Path(word) for word in rest.replace("\\\n", " ").split()}
         assert named >= specs | {path for path in code if "commands" not in path.parts}
         assert Path(target) == depfile.with_suffix("")
-
-
-def test_a_stamp_is_rewritten_when_what_was_made_changed(project: Project, tmp_path: Path) -> None:
-    stamp = tmp_path / "stamp"
-    assert project.run(stamp=stamp).status == 0
-    first = stamp.stat().st_mtime_ns
-    assert project.run(stamp=stamp).status == 0
-    assert stamp.stat().st_mtime_ns == first
-    project.set_formula("exp", "self", "result.conj() * grad")
-    assert project.run(stamp=stamp).status == 0
-    assert stamp.stat().st_mtime_ns != first
 
 
 def test_a_reader_that_leaves_ends_a_command_without_a_word(built: Project) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import forked
@@ -72,13 +71,6 @@ def test_list_shows_what_is_up_to_date_and_writes_nothing(made: Project) -> None
     assert made.mtimes() == before
 
 
-def test_info_has_the_state_and_the_dependencies(made: Project) -> None:
-    assert "up-to-date" in made.doit("info", "match").ok().stdout
-    made.set_formula("exp", "self", "result.conj() * grad")
-    run = made.doit("info", "match")
-    assert (run.status, " - schemas\n" in run.stdout, "status     : run" in run.stdout) == (1, True, True)
-
-
 def test_a_task_by_name_or_pattern_or_path_runs_with_what_it_needs(project: Project) -> None:
     assert sorted(executed(project.doit("infos"))) == ["derivatives", "infos", "schemas", "specs"]
     assert project.files() == {}
@@ -137,21 +129,6 @@ def test_what_is_forgotten_runs_once(made: Project, task: str) -> None:
     assert made.mtimes() == before
 
 
-def test_forgetting_all_runs_all(made: Project) -> None:
-    assert made.doit("forget").status == 0
-    assert executed(made.doit()) == [*ANALYSIS, "emit", "shard", "manifest"]
-    assert executed(made.doit()) == []
-
-
-def test_what_is_ignored_is_skipped_until_it_is_forgotten(project: Project) -> None:
-    assert project.doit("ignore", "emit:nodes").stdout == "ignoring emit:nodes\n"
-    run = project.doit().ok()
-    assert "!! manifest\n" in run.stdout and project.files() == {}
-    assert project.doit("forget", "emit:nodes").status == 0
-    project.doit().ok()
-    assert_clean(project)
-
-
 def test_clean_deletes_what_gradmill_wrote(made: Project) -> None:
     before = made.files()
     assert made.doit("clean", "-n").status == 0
@@ -174,14 +151,6 @@ def test_always_executes_every_task_and_writes_nothing(made: Project) -> None:
 def test_other_processes_are_an_error_with_a_hint(project: Project) -> None:
     project.doit("-n", "2", "-P", "process").failed("gradmill's tasks share one process", "leave out -P process")
     assert project.files() == {}
-
-
-@pytest.mark.parametrize("reporter", ["zero", "json", "executed-only", "error-only", "console"])
-def test_doits_reporters_report(project: Project, reporter: str) -> None:
-    run = project.doit("-r", reporter).ok()
-    assert_clean(project)
-    if reporter == "json":
-        assert {task["result"] for task in json.loads(run.stdout)["tasks"] if "shard:" in task["name"]} == {"success"}
 
 
 # ---- what is wrong

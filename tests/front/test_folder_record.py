@@ -331,12 +331,6 @@ def test_the_record_names_no_machine_and_depends_on_no_history(tiny: Project, tm
     assert record_of(tiny).stat().st_ino == inode
 
 
-def test_who_lists_tasks_writes_no_record(project: Project) -> None:
-    for words in ("list --all --status", "check", "clean", "info manifest"):
-        project.run(*words.split())
-    assert not project.generated.exists()
-
-
 def test_clean_removes_the_record_with_the_last_file(tiny: Project) -> None:
     tiny.run().clean()
     path = tiny.generated / HEADER

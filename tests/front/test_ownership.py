@@ -418,30 +418,6 @@ def test_a_folder_that_another_set_writes_to_is_neither_cleaned_nor_written_to(t
     assert seen(tiny.generated) == before
 
 
-@pytest.mark.parametrize("words", ["clean", "list --all --status", "explain exp"])
-def test_who_only_looks_leaves_nothing_in_the_cache(tiny: Project, words: str) -> None:
-    shutil.rmtree(tiny.cache)
-    tiny.gradmill(*words.split())
-    assert not tiny.cache.exists()
-
-
-def test_generated_files_do_not_go_over_templates(built: Project) -> None:
-    templates = built.specs / "templates"
-    before = files_in(templates)
-    for place in (templates, built.specs / ".." / "set" / "templates"):
-        run = built.run(generated=place)
-        assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
-        assert files_in(templates) == before
-
-
-def test_generated_files_do_not_go_over_templates_by_way_of_a_link(project: Project) -> None:
-    before = files_in(project.specs / "templates")
-    project.generated.symlink_to(project.specs / "templates")
-    run = project.run()
-    assert run.status != 0
-    assert files_in(project.specs / "templates") == before
-
-
 @pytest.mark.parametrize("place", ["manifest", "generated", "store"])
 def test_a_stamp_does_not_go_over_what_gradmill_makes(built: Project, place: str) -> None:
     path = {
@@ -530,13 +506,6 @@ def test_a_project_that_is_moved_keeps_its_output(tiny_built: Project, tmp_path:
     shutil.copytree(tiny_built.folder, copied.folder)
     copied.gradmill().clean()
     assert_clean(copied)
-
-
-def test_a_set_may_have_the_output_of_one_that_is_deleted(tmp_path: Path, small_specs: Path) -> None:
-    _two_sets_of_one_name(tmp_path, small_specs)
-    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").status == 0
-    shutil.rmtree(tmp_path / "one")
-    assert _gradmill_in(tmp_path, "specs=two/set", "cache=c2").status == 0
 
 
 def test_a_folder_of_output_that_is_named_gets_nothing_but_the_files(built: Project) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from importlib import metadata
 from pathlib import Path
 
 import forked
 import pytest
-from checkouts import PLACES, build, compare, headers_in, lay_out
+from checkouts import PLACES, headers_in, lay_out
 from copies import copy_of
-from project import CORE, KERNEL_TEMPLATES, PACKAGED, Project, Run, files_in
-from releases.test_all_releases import source_of
+from project import CORE, PACKAGED, Project, Run, files_in
 
 VERSION = f"{(CORE / 'RELEASE').read_text().strip()}a0"
 
@@ -38,14 +36,6 @@ def test_in_its_folder_a_run_uses_it_without_being_given_its_name(checkout: Path
     assert "files in generated/pytorch" in run.stdout
 
 
-def test_every_file_is_what_the_build_of_the_checkout_writes(checkout: Path, torch_specs: Path, tmp_path: Path) -> None:
-    templates = checkout / PLACES["templates"]
-    for name in (*KERNEL_TEMPLATES, "variable_factories.h"):
-        shutil.copyfile(torch_specs / "autograd" / "templates" / name, templates / name)
-    gradmill(tmp_path, "specs=pytorch", "generated=out").clean()
-    assert files_in(tmp_path / "out") == build(checkout, torch_specs.parent)
-
-
 @pytest.mark.parametrize("specs", ["pytorch", "pytorch/.", "layers"])
 def test_the_comments_name_the_templates_as_the_build_does_whatever_leads_to_them(
     project: Project, checkout: Path, tmp_path: Path, specs: str
@@ -66,13 +56,6 @@ def test_the_headers_are_those_that_the_build_of_the_installed_torch_made(torch_
     both = {*made} & {*shipped}
     assert {*shipped} - both == {"VariableType.h"}  # whose family takes longest
     assert [name for name in both if made[name] != shipped[name]] == []
-
-
-@pytest.mark.slow(12)
-def test_all_files_of_a_release_are_what_the_build_of_its_checkout_writes(tmp_path: Path) -> None:
-    total, wrong = compare("2.15.0", source_of("2.15.0", tmp_path / "unpacked"), tmp_path)
-    assert wrong == []
-    assert total > 30
 
 
 def test_an_error_is_shown_where_the_checkout_has_it(checkout: Path, tmp_path: Path) -> None:
