@@ -34,7 +34,7 @@ TESTS = {  # of a folder of `gradmill`: the tests that should notice, the fastes
     "cpp": ("tests/cpp", *EQUALITY),
     "model": EQUALITY,
     "releases": (*EQUALITY, "tests/releases"),
-    "specs": ("tests/specs", *EQUALITY),
+    "specs": ("tests/specs", *EQUALITY, "tests/vendors"),
     "lints": ("tests/lsp/test_bad.py", "tests/rules", "tests/problems"),
     "rules": (*EQUALITY, "tests/rules"),
     "families": (*EQUALITY, "tests/families", "tests/aten"),

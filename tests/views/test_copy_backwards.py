@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import warnings
 
-import pytest
 import torch
-from torch import Tensor
 from torch.autograd import grad
 
 from views.graphs import Calls, leaf, same
 from views.kernels import Ops
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("of_view", [False, True])
-def test_the_gradient_of_the_source_has_its_dtype(ops: Ops, dtype: torch.dtype, of_view: bool) -> None:
-    t, src = leaf(2, 3), leaf(3, dtype=dtype, seed=2)
-    b = t.clone()
-    ops.copy_(b[1] if of_view else b, src)
-    g = torch.randn(2, 3, dtype=torch.float64)
-    (actual,) = grad(b, [src], g)
-    assert actual.dtype == dtype and actual.shape == (3,)
-    torch.testing.assert_close(actual, g[1].to(dtype) if of_view else g.to(dtype).sum(0))
 
 
 def test_a_real_source_of_complex_values_gets_the_real_part(ops: Ops) -> None:
@@ -33,28 +19,6 @@ def test_a_real_source_of_complex_values_gets_the_real_part(ops: Ops) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # no warning that an imaginary part is dropped: that is intended
         assert same(grad(b, [src], g), [g.real])
-
-
-def test_a_complex_source_of_real_values_gets_a_complex_gradient(ops: Ops) -> None:
-    src = leaf(3, dtype=torch.complex128)
-    b = torch.zeros(3, dtype=torch.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ops.copy_(b, src)
-    g = torch.randn(3, dtype=torch.float64)
-    assert same(grad(b, [src], g), [g.to(torch.complex128)])
-
-
-def test_copies_are_differentiated_twice(ops: Ops) -> None:
-    def program(t: Tensor, src: Tensor) -> Tensor:
-        b = t * t
-        ops.copy_(b[0], src * src)
-        ops.copy_(b[1, :2], b[0, 1:])
-        return b
-
-    inputs = (leaf(3, 3), leaf(3, seed=2))
-    assert torch.autograd.gradcheck(program, inputs)
-    assert torch.autograd.gradgradcheck(program, inputs)
 
 
 def test_only_what_is_asked_for_is_computed(ops: Ops) -> None:
@@ -68,15 +32,6 @@ def test_only_what_is_asked_for_is_computed(ops: Ops) -> None:
         grad(b, [t], g, retain_graph=True)
     assert "zeros_like" not in of_source.names and "_to_copy" in of_source.names
     assert "zeros_like" in of_target.names and "_to_copy" not in of_target.names
-
-
-def test_a_copy_can_be_run_backward_again(ops: Ops) -> None:
-    """It saves no tensor, so nothing is released."""
-    t, src = leaf(3), leaf(3, seed=2)
-    b = t.clone()
-    ops.copy_(b, src)
-    g = torch.ones(3, dtype=torch.float64)
-    assert same(grad(b, [src], g), grad(b, [src], g))
 
 
 def test_the_options_of_the_source_are_kept_and_no_tensor(ops: Ops) -> None:

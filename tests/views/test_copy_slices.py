@@ -7,34 +7,14 @@ clone, `x` a view of `b`, `y` the other operand.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-
 import pytest
 import torch
-from torch import Tensor
 from torch.autograd import grad
 
 from views.graphs import Calls, chain, leaf, replayed, same
 from views.kernels import Ops
 
 both_ways = pytest.mark.parametrize("replay", [False, True], ids=["strided", "replayed"])
-
-
-# ---- What is CopySlices? ----
-
-
-def test_in_place_on_a_view_is_select_scatter_of_the_product_of_select(ops: Ops) -> None:
-    t, y = leaf(2, 3), leaf(3, seed=2)
-    b = t.clone()
-    x = b.select(0, 0)
-    ops.mul_(x, y)
-    b0 = t.clone()
-    b1 = b0.select_scatter(b0.select(0, 0) * y, 0, 0)
-    x1 = b1.select(0, 0)
-    assert torch.equal(b, b1) and torch.equal(x, x1)
-    g, h = torch.randn(2, 3, dtype=torch.float64), torch.randn(3, dtype=torch.float64)
-    assert same(grad([b, x], [t, y], [g, h]), grad([b1, x1], [t, y], [g, h]))
 
 
 # ---- What do we need to save? ----
@@ -98,52 +78,6 @@ def test_a_replayed_chain_does_every_step(ops: Ops) -> None:
     assert "as_strided" not in calls.names and {"t", "slice", "select"} <= set(calls.names)
 
 
-CHAINS: dict[str, Callable[[Tensor], Tensor]] = {
-    "select": lambda b: b.select(0, 1),
-    "slice": lambda b: b[:, 1:6:2],
-    "t": lambda b: b.t(),
-    "view of slice": lambda b: b[1:3].view(2, 3, 2),
-    "diagonal": lambda b: b.diagonal(1),
-    "unfold": lambda b: b.unfold(1, 2, 3),
-    "as_strided": lambda b: b.as_strided((2, 2), (5, 1), 3),
-    "narrow, transpose, select": lambda b: b.narrow(1, 2, 3).transpose(0, 1).select(0, 1),
-    "all of it": lambda b: b.view_as(b),
-    "one element": lambda b: b[2, 3],
-    "nothing": lambda b: b[2:2],
-}
-
-
-@pytest.mark.parametrize("view", CHAINS.values(), ids=CHAINS)
-def test_strides_and_replay_give_equal_results(ops: Ops, view: Callable[[Tensor], Tensor]) -> None:
-    actual = []
-    for replay in (False, True):
-        t = leaf(4, 6)
-        with replayed(replay):
-            b = t.clone()
-            x = view(b)
-            y = leaf(*x.shape, seed=2)
-            ops.mul_(x, y)
-        g = torch.randn(4, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
-        h = torch.ones_like(x)
-        actual.append([*grad([b, x], [t, y], [g, h], retain_graph=True), *grad(x.sum(), [t, y])])
-    assert same(*actual)
-    t = leaf(4, 6)  # and the functional program, where elements are written by their numbers
-    places = view(torch.arange(24).view(4, 6))
-    b1 = t.flatten().index_put((places,), view(t) * y).view(4, 6)
-    assert same(actual[0][:2], grad([b1, b1.flatten()[places]], [t, y], [g, h]))
-
-
-def test_a_view_of_another_dtype_is_always_replayed(ops: Ops) -> None:
-    t, y = leaf(3, dtype=torch.complex128), leaf(3, 2, seed=2)
-    b = t.clone()
-    x = torch.view_as_real(b)
-    ops.mul_(x, y)
-    assert chain(x.grad_fn)[:2] == ["ViewAsRealBackward0", "CopySlices"]
-    wanted = torch.view_as_complex(torch.view_as_real(t) * y)
-    g = torch.randn(3, dtype=torch.complex128)
-    assert same(grad(b, [t, y], g), grad(wanted, [t, y], g))
-
-
 def test_the_geometry_of_the_base_counts_from_its_own_offset(ops: Ops) -> None:
     memory = leaf(5, 4)
     b = memory.detach().clone()[1:, 1:].detach()  # a base of its own, in the middle of a storage, and not dense
@@ -205,34 +139,6 @@ def test_a_later_change_does_not_prevent_backward(ops: Ops, replay: bool) -> Non
 # ---- Why the wrapped Node's first edge needs a gradient only at times ----
 
 
-@both_ways
-def test_between_any_subset_of_inputs_and_outputs(ops: Ops, replay: bool) -> None:
-    """Of t and y, to o, x and b; twice differentiated."""
-    t, y = leaf(2, 3), leaf(3, seed=2)
-    with replayed(replay):
-        b = t.clone()
-        x = b.select(0, 0)
-        before = x * 1
-        ops.mul_(x, y)
-    o = x * x
-    b1 = t.clone().select_scatter(t[0] * y, 0, 0)
-    x1 = b1[0]
-    outputs, wanted = {"o": o, "x": x, "b": b, "before": before}, {"o": x1 * x1, "x": x1, "b": b1, "before": t[0] * 1}
-    for inputs in ([t], [y], [t, y]):
-        for number in range(1, 5):
-            for names in itertools.combinations(outputs, number):
-                assert same(*(_twice([of[n] for n in names], inputs) for of in (outputs, wanted))), (names, len(inputs))
-
-
-def _twice(outputs: list[Tensor], inputs: list[Tensor]) -> list[Tensor | None]:
-    seeds = [torch.linspace(0.5, 1.5, o.numel(), dtype=o.dtype).view(o.shape).requires_grad_() for o in outputs]
-    first = grad(outputs, inputs, seeds, create_graph=True, allow_unused=True)
-    squares = [result.pow(2).sum() for result in first if result is not None and result.requires_grad]
-    if not squares:
-        return list(first)
-    return [*first, *grad(squares, [*inputs, *seeds], retain_graph=True, allow_unused=True)]
-
-
 def test_the_wrapped_node_computes_what_is_asked_for_and_no_more(ops: Ops) -> None:
     t, y = leaf(2, 3), leaf(3, seed=2)
     b = t.clone()
@@ -244,37 +150,6 @@ def test_the_wrapped_node_computes_what_is_asked_for_and_no_more(ops: Ops) -> No
             grad(x, inputs, torch.ones(3, dtype=torch.float64), retain_graph=True)
         products.append(calls.names.count("mul"))
     assert products == [1, 1, 2]
-
-
-# ---- Views of one base, and views of views ----
-
-
-@both_ways
-def test_they_stack(ops: Ops, replay: bool) -> None:
-    def program(t: Tensor, y: Tensor) -> Tensor:
-        b = t * t
-        x = b[1:]
-        z = x.t()[1]
-        ops.mul_(x, y)
-        ops.mul_(z, z * 1)
-        ops.add_(b[2], y)
-        ops.exp_(x[0])
-        return b
-
-    with replayed(replay):
-        t, y = leaf(4, 3), leaf(3, seed=2)
-        b = program(t, y)
-        assert chain(b.grad_fn)[:5] == [*["CopySlices"] * 4, "MulBackward0"]
-        assert torch.autograd.gradcheck(program, (t, y))
-        assert torch.autograd.gradgradcheck(program, (t, y))
-
-
-def test_a_base_whose_elements_overlap_cannot_go_backward(ops: Ops) -> None:
-    y = leaf(3)
-    b = torch.ones(3, dtype=torch.float64).expand(2, 3).detach()
-    ops.mul_(b[0], y)
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
-        grad(b.sum(), [y])
 
 
 # ---- Releasing ----
