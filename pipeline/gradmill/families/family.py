@@ -74,6 +74,7 @@ class Layout(Struct, frozen=True, array_like=True):
     backends: dict[str, BackendLayout] = {}  # by family, of those that print one
     lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
     operator_headers: bool = True  # whether each operator has headers in ATen
+    holes: dict[str, dict[str, str | list[str]]] = {}  # of type stubs: by file, the text that no unit prints
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:
@@ -112,7 +113,7 @@ class Family:
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
-    # functions that are printed together, groups of variants, stubs
+    # functions that are printed together, groups of variants, stubs, Python names with type hints
     unit: Literal[
         "Node",
         "function",
@@ -125,10 +126,11 @@ class Family:
         "group",
         "variants",
         "stub",
+        "hint",
     ] = "function"
     # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
     # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction (twice); Operator; OperatorKernels;
-    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub
+    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub; Hint
     subject: Literal[
         "reverse",
         "function",
@@ -150,6 +152,7 @@ class Family:
         "schema_registration",
         "shim",
         "stub",
+        "hint",
     ] = "function"
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit

@@ -36,9 +36,14 @@ _CHECKOUT = {
     "shape_inference": "torch/csrc/lazy/core/shape_inference.h",
     "backend_kernels": "torch/csrc/lazy/ts_backend/ts_native_functions.cpp",
     "fallback_ops": "torchgen/aoti/fallback_ops.py",
+    "stub_script": "tools/pyi/gen_pyi.py",
+    "torch_docs": "torch/_torch_docs.py",
+    "tensor_docs": "torch/_tensor_docs.py",
+    "torchgen_model": "torchgen/model.py",
 }
 _CHECKOUT_TEMPLATES = "tools/autograd/templates"
 _ATEN = "ATen/"  # templates with a name that begins so are ATen's
+_STUBS = "torch/"  # those of type stubs
 # The folders of ATen's templates, by that of the others.
 _ATEN_TEMPLATES = {
     "templates": "templates/ATen",
@@ -253,7 +258,9 @@ def _set(
 
 
 def _template(folder: str, name: str) -> str:
-    """The path of a template."""
+    """The path of a template: those of type stubs have it in a checkout."""
+    if name.startswith(_STUBS) and folder == _CHECKOUT_TEMPLATES:
+        return name
     return f"{_ATEN_TEMPLATES[folder]}/{name.removeprefix(_ATEN)}" if name.startswith(_ATEN) else f"{folder}/{name}"
 
 

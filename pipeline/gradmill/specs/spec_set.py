@@ -32,6 +32,10 @@ FILE_NAMES = {  # by role
     "external_backend": "the YAML file of a backend",
     "external_kernels": "the C++ file with its kernels",
     "fallback_ops": "fallback_ops.py",
+    "stub_script": "gen_pyi.py",
+    "torch_docs": "_torch_docs.py",
+    "tensor_docs": "_tensor_docs.py",
+    "torchgen_model": "torchgen_model.py",
 }
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
 # A spec set may lack these files, and only some families read them.
@@ -44,6 +48,10 @@ OPTIONAL: tuple[Role, ...] = (
     "external_kernels",
     "fallback_ops",
     "native_aot",
+    "stub_script",
+    "torch_docs",
+    "tensor_docs",
+    "torchgen_model",
 )
 
 

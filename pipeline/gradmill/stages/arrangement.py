@@ -7,6 +7,7 @@ from gradmill.families.family import BackendFamily, BackendLayout, Layout
 from gradmill.families.file import ANY, File
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.table import FAMILIES
+from gradmill.families.type_stubs.files import TYPE_STUBS
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.entries import grouped
 from gradmill.problems.problem import LAST, Problem, Role, SpecError, problem_of
@@ -55,6 +56,7 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
         backends={name: own for name in families(db) if (own := _backend(db, name)) is not None},
         lists=_lists(db),
         operator_headers=includes(db).operator_headers is not False,
+        holes=_holes(db),
     )
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
@@ -70,6 +72,15 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
 
     shared = [*support(db), *more(db, by_name)]
     return {**by_name, **{file.name: file for file in shared}}
+
+
+def _holes(db: Database) -> dict[str, dict[str, str | list[str]]]:
+    """The text of type stubs that no unit prints; none if they are not requested."""
+    if TYPE_STUBS.name not in families(db):
+        return {}
+    from gradmill.stages.type_stubs import holes  # few runs have them
+
+    return holes(db)
 
 
 def _twice(db: Database, file: File, problem: str) -> Problem:

@@ -46,6 +46,7 @@ _RARE_SUBJECTS = {
     "backend_stub": ("backend", "stub"),
     "shim": ("shims", "shim"),
     "stub": ("native_aot", "stub"),
+    "hint": ("type_stubs", "hint"),
     "schema_registration": ("schema_registrations", "registration"),
 }
 

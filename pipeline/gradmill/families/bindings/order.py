@@ -54,8 +54,13 @@ def blamed(overload: Overload) -> Iterator[None]:
 
 
 def groups(binding: Binding, release: Release) -> list[SignatureGroup]:
-    """The groups of a binding, in the order of parsing. SpecError if two overloads have the same signature, or if some
-    take precedence over one another."""
+    """The groups of a binding, in the order of parsing. SpecError as `grouped`, and if some take precedence over one
+    another."""
+    return _ordered(grouped(binding, release))
+
+
+def grouped(binding: Binding, release: Release) -> list[SignatureGroup]:
+    """The groups of a binding, sorted by signature. SpecError if two overloads have the same."""
     method = binding.module == "Tensor"
     bases: dict[str, tuple[PythonSignature, Overload]] = {}
     outs: dict[str, tuple[PythonSignature, Overload]] = {}
@@ -74,8 +79,8 @@ def groups(binding: Binding, release: Release) -> list[SignatureGroup]:
         if text not in bases:
             with blamed(overload):
                 raise SpecError(f"no variant without `out` has the Python signature {text}", _near(bases))
-    grouped = [_group(*bases[text], outs.get(text)) for text in bases]
-    return _ordered(sorted(grouped, key=lambda group: group.text))
+    found = [_group(*bases[text], outs.get(text)) for text in bases]
+    return sorted(found, key=lambda group: group.text)
 
 
 def _group(signature: PythonSignature, base: Overload, out: tuple[PythonSignature, Overload] | None) -> SignatureGroup:

@@ -15,7 +15,7 @@ from gradmill.model.schema import Argument, Schema, is_tensor_like
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 
-_NONE = frozenset(("nullptr", "::std::nullopt", "std::nullopt", "c10::nullopt", "{}"))  # C++ that Python calls None
+NONE = frozenset(("nullptr", "::std::nullopt", "std::nullopt", "c10::nullopt", "{}"))  # C++ that Python calls None
 
 # The fields of TensorOptions with their types and their defaults in Python, in the order of the signature.
 OPTIONS = (
@@ -42,7 +42,7 @@ class Parameter(Struct, frozen=True, gc=False, array_like=True):
         """The parameter in a signature. SpecError for a type that the parser cannot read."""
         type_ = parser_type(self.type)
         name = "input" if self.name == "self" and type_ == "Tensor" and not method else self.name
-        default = "None" if self.default in _NONE else self.default
+        default = "None" if self.default in NONE else self.default
         return f"{type_} {name}" if default is None else f"{type_} {name}={default}"
 
 

@@ -1,0 +1,65 @@
+"""Family: the type stubs of torch, `.pyi` files. A unit is a name of the module torch, or a method of Tensor.
+
+Templates are in a checkout, and in no package. What is in no YAML file is in the checkout's own script.
+
+PyTorch: tools/pyi/gen_pyi.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradmill.families.family import Family, Layout, TreeFolders
+from gradmill.families.file import File
+from gradmill.model.regex import regex
+from gradmill.model.units import Unit
+from gradmill.releases.model import Release
+
+HINTS, CLASS = "hints", "class"
+FUNCTIONS, METHODS, CLASSES = "function_hints", "tensor_method_hints", "structseq_defs"
+_SLOTS = {FUNCTIONS: HINTS, METHODS: HINTS, CLASSES: CLASS}
+_OF_FUNCTIONS = "torch/_C/_VariableFunctions.pyi.in"
+# Files -> their templates, and the hole that takes text of units.
+STUBS = {
+    "torch/_C/__init__.pyi": ("torch/_C/__init__.pyi.in", METHODS),
+    "torch/_C/_VariableFunctions.pyi": (_OF_FUNCTIONS, FUNCTIONS),
+    "torch/_VF.pyi": (_OF_FUNCTIONS, FUNCTIONS),
+    "torch/return_types.pyi": ("torch/_C/return_types.pyi.in", CLASSES),
+    "torch/nn/functional.pyi": ("torch/nn/functional.pyi.in", ""),
+    "torch/_C/_nn.pyi": ("torch/_C/_nn.pyi.in", ""),
+}
+
+
+class TypeStubs(Family):
+    """Names in the order of the script."""
+
+    name, label = "type_stubs", "type stubs"
+    unit = subject = "hint"
+    templates, needs = tuple(dict.fromkeys(template for template, _ in STUBS.values())), _OF_FUNCTIONS
+    needs_file = "stub_script"
+    reads = ("deprecated", "stub_script", "torch_docs", "tensor_docs", "torchgen_model")
+    rendered = (HINTS, CLASS)
+    planner = "text"
+    slots = _SLOTS
+    described = by_default = False
+    subsets = {"stubs": ""}
+    in_trees = TreeFolders("", "")
+    folders = ("torch", "torch/_C", "torch/nn")
+    known = regex("|".join(name.replace(".", r"\.") for name in STUBS))
+
+    def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+        """The files. What no unit prints comes from the script, and so does the order of units."""
+        from gradmill.families.type_stubs.text import comment  # few runs have this family
+
+        listed = []
+        for name, (template, slot) in STUBS.items():
+            if name not in layout.holes:
+                continue
+            constants = {hole: text for hole, text in layout.holes[name].items() if hole not in _SLOTS}
+            names = tuple(layout.holes[name].get(slot, ()))
+            slots = {slot: _SLOTS[slot]} if slot else {}
+            listed.append(File(name, template, constants, slots, names, comment=comment(template, release)))
+        return listed
+
+
+TYPE_STUBS = TypeStubs()

@@ -1,0 +1,189 @@
+"""The hints of a Python name as text, in the types of Python, and the class of its named results.
+
+torchgen: `python.PythonSignature.signature_str_pyi`, `python.PythonSignature.signature_str_pyi_vararg`,
+`python.argument_type_str_pyi`, `python.return_type_str_pyi`, `python.returns_structseq_pyi`,
+`python.format_function_signature`; PyTorch's tools/pyi/gen_pyi.py: `generate_type_hints`, `add_docstr_to_hint`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gradmill.families.bindings.order import SignatureGroup, blamed, grouped
+from gradmill.families.bindings.signature import NONE, Parameter, PythonSignature
+from gradmill.families.sections import Text
+from gradmill.grammar.types import element
+from gradmill.model.schema import Schema
+from gradmill.model.type_stubs import GENERATED, Hint
+from gradmill.releases.model import Release
+from gradmill.rules.native.structseqs import named_results
+
+_TYPES, _CLASSES = Text("type_stubs/types.txt", phrases=True), Text("type_stubs/classes.txt")
+_WIDTH = 80  # of a line of code
+_DEFAULTS = {
+    **dict.fromkeys(NONE, "None"),
+    "MemoryFormat::Contiguous": "contiguous_format",
+    "c10::MemoryFormat::Contiguous": "contiguous_format",
+    "QScheme::PER_TENSOR_AFFINE": "per_tensor_affine",
+}
+
+
+def plan(hint: Hint, release: Release) -> Hint:
+    """The name with what its stub needs."""
+    return hint
+
+
+def render(hint: Hint, release: Release) -> dict[str, str]:
+    """The pieces by name. Raises SpecError as `grouped`."""
+    groups = grouped(hint.binding, release) if hint.binding is not None else []
+    groups = [groups[place] for place in hint.order] if len(hint.order) == len(groups) else groups
+    generated = [text for group in groups for text in _signatures(group, hint, release)]
+    hints = [text for each in hint.hints for text in (generated if each == GENERATED else [each])]
+    if hint.name.startswith("torch."):
+        none = f": {_optional('Tensor', release)} = None"
+        hints = [text.replace("at::Reduction::Mean", "1").replace(": Tensor = None", none) for text in hints]
+    if len(hints) > 1:
+        hints = [f"@overload\n{text}" for text in hints]
+    if hint.docstring is not None:
+        hints = [_documented(text, hint.docstring, release) for text in hints]
+    classes = (_class(group, release) for group in groups if group.base.form is None)
+    return {"hints": "\n".join(hints), "class": next(filter(None, classes), "")}
+
+
+def _documented(text: str, docstring: str, release: Release) -> str:
+    """A hint with the docstring of the name."""
+    if "..." not in text:  # an attribute
+        return f'{text}\nr"""{docstring}"""\n'
+    lines = [text.removesuffix("..."), 'r"""', *docstring.split("\n"), '"""', "..."]
+    if release.spaces_docstrings:
+        lines = [text.removesuffix("...").rstrip(), *lines[1:-1]]
+    return "\n    ".join(lines)
+
+
+def _signatures(group: SignatureGroup, hint: Hint, release: Release) -> Iterator[str]:
+    """The hints of a signature: without `out` if it is deprecated, then as it is, then with its sizes as arguments."""
+    signature, has_out = group.signature, group.out is not None
+    if hint.by_hand and not signature.deprecated:
+        return
+    if signature.deprecated and has_out:
+        yield _signature(group, release, out=False)
+    yield _signature(group, release, out=has_out)
+    sizes = (signature.parameters or (Parameter("", ""),))[0]
+    if not signature.deprecated and len(signature.positional) == 1 and _is_list_of_ints(sizes.type):
+        yield _signature(group, release, out=has_out, sizes=sizes)
+
+
+def _is_list_of_ints(type_: str) -> bool:
+    return type_.endswith("]") and element(type_) in ("int", "SymInt")
+
+
+def _signature(group: SignatureGroup, release: Release, *, out: bool, sizes: Parameter | None = None) -> str:
+    """A hint. `sizes`: the parameter that takes any number of arguments."""
+    signature = group.signature
+    parameters = signature.parameters if out else signature.inputs
+    texts = [_parameter(each, signature, release) for each in parameters]
+    if sizes is not None:
+        of = argument_type(element(sizes.type) or "", release)
+        texts[0] = f"*{sizes.name}: {_TYPES.of(release)['variadic'].fill({'type': of})}"
+    elif len(texts) > len(signature.positional):
+        texts.insert(len(signature.positional), "*")
+    if signature.method and not signature.deprecated:
+        texts.insert(0, "self")
+    returns = _returns(group, release)
+    if release.spaces_docstrings:
+        return signature_lines(signature.name, texts, returns)
+    return f"def {signature.name}({', '.join(texts)}) -> {returns}: ..."
+
+
+def signature_lines(name: str, arguments: Sequence[str] = (), return_type: str | None = None) -> str:
+    """A function without a body, on several lines if it is long: as upstream formats it since 2.8."""
+    arguments, returns = list(arguments), "" if return_type is None else f" -> {return_type}"
+    line = f"def {name}({', '.join(arguments)}){returns}: ..."
+    if len(line) <= _WIDTH or arguments in ([], ["self"]):
+        return line
+    lines = [f"def {name}(", *(f"    {each}," for each in arguments), f"){returns}: ..."]
+    text = "\n".join(lines)
+    return text if max(map(len, lines)) <= _WIDTH else f"{text.removesuffix(' ...')}  # fmt: skip\n    ..."
+
+
+def _parameter(each: Parameter, signature: PythonSignature, release: Release) -> str:
+    type_, name, deprecated = argument_type(each.type, release), each.name, signature.deprecated
+    if name == "self" and type_ == "Tensor" and not signature.method and not deprecated:
+        name = "input"
+    if name == "from":  # a keyword of Python
+        name = "from_"
+    if name == "out" and not deprecated:
+        type_ = _optional(type_, release) if type_ == "Tensor" else _filled("out_list", type_, release)
+    if each.default is None or (deprecated and each.outputs and each.default == "None"):
+        return f"{name}: {type_}"
+    return f"{name}: {type_} = {_default(each.default, each.type)}"
+
+
+def _default(default: str, type_: str) -> str:
+    if type_.endswith("]") and element(type_) == "int" and default.startswith("{") and default.endswith("}"):
+        return f"({', '.join(map(str.strip, default[1:-1].split(',')))})"
+    return _DEFAULTS.get(default, default)
+
+
+def _optional(type_: str, release: Release) -> str:
+    return _filled("optional", type_, release)
+
+
+def _filled(section: str, type_: str, release: Release) -> str:
+    return _TYPES.of(release)[section].fill({"type": type_}).replace(" | None | None", " | None")
+
+
+def argument_type(type_: str, release: Release) -> str:
+    """The Python type of an argument; "" for a type that stubs do not know."""
+    types, inner = _TYPES.of(release), element(type_)
+    if inner is None:
+        return types[type_].fill({}) if type_ in types else ""
+    if type_.endswith("?"):
+        return _optional(argument_type(inner, release), release)
+    name = f"optional_{inner[:-1]}_list" if inner.endswith("?") else f"{inner}_list"
+    name = name if type_.endswith("[]") else f"sized_{name}"
+    return types[name if name in types else "list"].fill({"type": argument_type(inner, release)})
+
+
+def return_type(type_: str, release: Release) -> str:
+    """The Python type of a result."""
+    types, inner = _TYPES.of(release), element(type_)
+    if inner is None:
+        named = f"returned_{type_}"
+        return types[named].fill({}) if named in types else argument_type(type_, release)
+    if type_.endswith("?"):
+        return _optional(return_type(inner, release), release)
+    return types["returned_list"].fill({"type": return_type(inner, release)})
+
+
+def _schema(group: SignatureGroup) -> Schema:
+    own = group.out or group.base
+    return own.function.func if own.form is None else own.form.schema
+
+
+def _returns(group: SignatureGroup, release: Release) -> str:
+    schema = _schema(group)
+    if named_results(schema):
+        return f"torch.return_types.{group.signature.name}"
+    types = [return_type(each.type, release) for each in schema.returns]
+    return _tuple(types, release) if len(types) > 1 else "".join(types) or "None"
+
+
+def _tuple(types: Sequence[str], release: Release) -> str:
+    return _TYPES.of(release)["results"].fill({"types": ", ".join(types)})
+
+
+def _class(group: SignatureGroup, release: Release) -> str:
+    """The class of named results; "" if the results have no names."""
+    schema = _schema(group)
+    with blamed(group.base):
+        names = named_results(schema)
+    types = [return_type(each.type, release) for each in schema.returns]
+    properties = [line for name, own in zip(names, types) for line in ("@property", f"def {name}(self) -> {own}: ...")]
+    values = {"name": group.signature.name, "results": _tuple(types, release), "count": len(names)}
+    return _CLASSES.of(release)["class"].fill({**values, "properties": properties}) + "\n" if names else ""
+
+
+def comment(template: str, release: Release) -> str:
+    """The comment of a file that names its template."""
+    return "@" + _TYPES.of(release)["comment"].fill({"template": template})
