@@ -39,7 +39,6 @@ _METHODS: dict[type, frozenset[str]] = {
     set: frozenset(("add", "copy", "union", "update")),
     re.Pattern: frozenset(("split", "sub")),
 }
-_METHODS[defaultdict] = _METHODS[dict]
 _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -63,7 +62,7 @@ class Opaque:
 
 
 class Record:
-    """A value with attributes, which the caller passes to a script."""
+    """A value that the caller passes to a script. Attributes that it lacks are opaque."""
 
     def __init__(self, **attributes: Any) -> None:
         self.attributes = attributes
@@ -286,9 +285,9 @@ class Script:
     def _attribute(self, node: ast.Attribute, of: Any) -> Any:
         if isinstance(of, Opaque):
             return self._imported(f"{of.name}.{node.attr}") if of.name else Opaque()
-        if isinstance(of, Record) and node.attr in of.attributes:
-            return of.attributes[node.attr]
-        if node.attr in _METHODS.get(type(of), ()):
+        if isinstance(of, Record):
+            return of.attributes.get(node.attr, Opaque())
+        if any(isinstance(of, kind) and node.attr in names for kind, names in _METHODS.items()):
             return getattr(of, node.attr)
         raise _error(node, f"gradmill does not read .{node.attr} of such a value")
 

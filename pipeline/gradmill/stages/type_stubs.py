@@ -6,14 +6,14 @@ names, the order of hints and all that is written by hand: an edit of a schema t
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, SupportsIndex
 
 from gradmill.families.bindings.order import grouped
 from gradmill.families.type_stubs.files import CLASSES, FUNCTIONS, STUBS
 from gradmill.families.type_stubs.order import orders_of
 from gradmill.families.type_stubs.text import signature_lines
 from gradmill.model.bindings import Binding
-from gradmill.model.type_stubs import GENERATED, Hint, StubScript
+from gradmill.model.type_stubs import GENERATED, Hint, StubRules, StubScript
 from gradmill.model.units import Unit
 from gradmill.problems.problem import Role, SpecError, TextError
 from gradmill.query.database import Database
@@ -31,6 +31,7 @@ _FUNCTION, _METHOD = "torch", "Tensor"  # the modules of names
 _MODES = ("DispatchKey", "_TorchDispatchModeKey")  # enumerations of torchgen that the script prints
 _NAMES = ("gen_pyi", "blocklist")  # which the script must have
 _FUNCTIONS, _METHODS = "unsorted_function_hints", "unsorted_tensor_method_hints"  # its tables
+_CORRECTING = "replace_special_case"  # its function that corrects hints of functions
 _DOCS: dict[Role, str] = {"torch_docs": "torch._torch_docs", "tensor_docs": "torch._tensor_docs"}  # to import
 _OWN_NAMES = {_FUNCTION: "torch.", _METHOD: "torch._C.TensorBase."}  # in the modules with docstrings
 
@@ -58,7 +59,7 @@ def script(db: Database) -> StubScript:
         f"torchgen.model.{each}": [Record(name=own) for own in (model or {}).get(each, ())] for each in _MODES
     }
     known["torchgen.gen.parse_tags_yaml"] = lambda path: tags(db)
-    return parse_file(db, ROLE, lambda text: _written(text, known, names)) or StubScript({}, [], {})
+    return parse_file(db, ROLE, lambda text: _written(text, known, names)) or StubScript({}, StubRules(), {})
 
 
 def _written(text: str, known: Mapping[str, Any], names: Mapping[str, tuple[bool, bool]]) -> StubScript:
@@ -85,7 +86,7 @@ def _written(text: str, known: Mapping[str, Any], names: Mapping[str, tuple[bool
         raise TextError(f"the script writes {unknown[0]}, which gradmill does not know", "update gradmill", 1, 1)
     tables = ((_FUNCTION, _FUNCTIONS), (_METHOD, _METHODS))
     of_modules = ((module, sorted(run.locals["gen_pyi"][table].items())) for module, table in tables)
-    hints = {f"{module}.{name}": _once(name, own) for module, listed in of_modules for name, own in listed if own}
+    hints = {f"{module}.{name}": _once(own) for module, listed in of_modules for name, own in listed if own}
     holes = {name: {hole: _text(hole, own) for hole, own in written.items()} for name, written in files.items()}
     for name, written in holes.items():
         slot = STUBS[name][1]
@@ -94,7 +95,26 @@ def _written(text: str, known: Mapping[str, Any], names: Mapping[str, tuple[bool
         elif slot:
             own_module = _FUNCTION if slot == FUNCTIONS else _METHOD
             written[slot] = [each for each in hints if each.rpartition(".")[0] == own_module]
-    return StubScript(hints, [*run.names["blocklist"]], holes)
+    return StubScript(hints, StubRules([*run.names["blocklist"]], _replaced(run.locals["gen_pyi"])), holes)
+
+
+class _Noting(str):
+    """A hint that notes what is replaced in it."""
+
+    def __init__(self, text: str) -> None:
+        self.replaced: list[tuple[str, str]] = []
+
+    def replace(self, old: str, new: str, count: SupportsIndex = -1) -> str:
+        self.replaced.append((old, new))
+        return self
+
+
+def _replaced(functions: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the script's function that corrects hints replaces."""
+    hint = _Noting("")
+    if _CORRECTING in functions:
+        functions[_CORRECTING](hint)
+    return hint.replaced
 
 
 def _stand_ins(name: str, deprecated: bool, named: bool) -> Iterator[Record]:
@@ -110,15 +130,10 @@ def _stand_ins(name: str, deprecated: bool, named: bool) -> Iterator[Record]:
         yield Record(signature=signature, outplace=None)
 
 
-def _once(name: str, hints: Iterable[object]) -> list[str]:
-    """The hints of a name, with one place for all that signatures give. TextError for one that is computed."""
-    found: list[str] = []
-    for each in hints:
-        if not isinstance(each, str):
-            raise TextError(f"the hint of {name} is not known before the script runs", "write it as text", 1, 1)
-        if each != GENERATED or each not in found:
-            found.append(each)
-    return found
+def _once(hints: Iterable[object]) -> list[str]:
+    """The hints of a name, with one place for all that signatures give: what is computed from them is opaque."""
+    texts = [each if isinstance(each, str) else GENERATED for each in hints]
+    return [each for at, each in enumerate(texts) if each != GENERATED or each not in texts[:at]]
 
 
 def _text(hole: str, value: object) -> Any:
@@ -144,9 +159,9 @@ def hints(db: Database) -> dict[str, list[str]]:
 
 
 @query
-def by_hand(db: Database) -> list[str]:
-    """The names that get no hints from signatures but deprecated ones."""
-    return script(db).by_hand
+def rules(db: Database) -> StubRules:
+    """What the script does to hints from signatures."""
+    return script(db).rules
 
 
 def holes(db: Database) -> dict[str, dict[str, str | list[str]]]:
@@ -197,8 +212,9 @@ def hint(db: Database, name: str) -> Hint | None:
         return None
     module, _, plain = name.rpartition(".")
     docstring = docstrings.item(db, _OWN_NAMES[module] + plain)
-    order = orders.item(db, name) or []
-    return Hint(name, listed, _binding(db, name), order, plain in by_hand(db), docstring)
+    order, own = orders.item(db, name) or [], rules(db)
+    replaced = own.replaced if module == _FUNCTION else []
+    return Hint(name, listed, _binding(db, name), order, plain in own.by_hand, replaced, docstring)
 
 
 def _binding(db: Database, name: str) -> Binding | None:

@@ -39,9 +39,8 @@ def render(hint: Hint, release: Release) -> dict[str, str]:
     groups = [groups[place] for place in hint.order] if len(hint.order) == len(groups) else groups
     generated = [text for group in groups for text in _signatures(group, hint, release)]
     hints = [text for each in hint.hints for text in (generated if each == GENERATED else [each])]
-    if hint.name.startswith("torch."):
-        none = f": {_optional('Tensor', release)} = None"
-        hints = [text.replace("at::Reduction::Mean", "1").replace(": Tensor = None", none) for text in hints]
+    for old, new in hint.replaced:
+        hints = [text.replace(old, new) for text in hints]
     if len(hints) > 1:
         hints = [f"@overload\n{text}" for text in hints]
     if hint.docstring is not None:
@@ -90,9 +89,12 @@ def _signature(group: SignatureGroup, release: Release, *, out: bool, sizes: Par
     if signature.method and not signature.deprecated:
         texts.insert(0, "self")
     returns = _returns(group, release)
-    if release.spaces_docstrings:
-        return signature_lines(signature.name, texts, returns)
-    return f"def {signature.name}({', '.join(texts)}) -> {returns}: ..."
+    plain = f"def {signature.name}({', '.join(texts)}) -> {returns}: ..."
+    text = signature_lines(signature.name, texts, returns) if release.spaces_docstrings else plain
+    schema = _schema(group)
+    own = _filled("inplace_foreach", argument_type(schema.inputs[0].type, release), release) if schema.inputs else ""
+    is_foreach = schema.name.unqualified.startswith("_foreach_") and schema.name.inplace
+    return text.replace(") -> None:", f") -> {own}:") if is_foreach and own else text
 
 
 def signature_lines(name: str, arguments: Sequence[str] = (), return_type: str | None = None) -> str:
@@ -116,12 +118,13 @@ def _parameter(each: Parameter, signature: PythonSignature, release: Release) ->
         type_ = _optional(type_, release) if type_ == "Tensor" else _filled("out_list", type_, release)
     if each.default is None or (deprecated and each.outputs and each.default == "None"):
         return f"{name}: {type_}"
-    return f"{name}: {type_} = {_default(each.default, each.type)}"
+    return f"{name}: {type_} = {_default(each.default, each.type, release)}"
 
 
-def _default(default: str, type_: str) -> str:
+def _default(default: str, type_: str, release: Release) -> str:
     if type_.endswith("]") and element(type_) == "int" and default.startswith("{") and default.endswith("}"):
-        return f"({', '.join(map(str.strip, default[1:-1].split(',')))})"
+        raw = default[1:-1]
+        return _TYPES.of(release)["tuple"].fill({"raw": raw, "items": ", ".join(map(str.strip, raw.split(",")))})
     return _DEFAULTS.get(default, default)
 
 
