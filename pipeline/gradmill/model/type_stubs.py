@@ -25,10 +25,9 @@ class StubScript(Struct, frozen=True, array_like=True):
 class Hint(Struct, frozen=True, array_like=True):
     """A function of the module torch or a method of Tensor, with all that its stub needs."""
 
-    name: str  # `torch.add` or `Tensor.add_`
     hints: list[str]  # written by hand, with GENERATED between them
     binding: Binding | None  # what Python calls by this name, if there is something
     order: list[int]  # the places of its signatures; none if there is one
-    by_hand: bool
+    by_hand: bool  # whether it gets no hints from signatures, but deprecated ones
     replaced: list[tuple[str, str]]
     docstring: str | None

@@ -1,8 +1,8 @@
 """Reads Python scripts that compute tables of text, as PyTorch's generator of type stubs does, without executing them.
 
-The syntax tree is interpreted: literals, strings, loops over them, functions of the script. What a script imports is
-opaque, but for what the caller knows: it has a name, and what is computed from it is opaque, too. Only a few methods of
-strings and collections can be called, so a script can read and write nothing.
+The syntax tree is interpreted: literals, loops over them, functions of the script. What a script imports is opaque,
+unless the caller knows it; so is what is computed from it. Only a few methods of strings and collections can be called,
+so a script can read and write nothing.
 """
 
 from __future__ import annotations
@@ -13,49 +13,40 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pprint import pformat
-from types import ModuleType
 from typing import Any
 
 from gradmill.problems.problem import TextError
 
-_STEPS = 2_000_000  # of one script; PyTorch's take 30,000
-_SAFE: dict[str, Any] = {
-    each.__name__: each
-    for each in (list, dict, set, tuple, str, len, sorted, enumerate, filter, zip, any, all)  # fmt: skip
-} | {"object": object, "print": lambda *words: None}
-_MODULES: dict[str, Any] = {
+_STEPS = 2_000_000  # of one script; PyTorch's take some 30,000
+_BUILTINS = (list, dict, set, tuple, str, len, sorted, enumerate, filter, zip)
+_KNOWN: dict[str, Any] = {each.__name__: each for each in _BUILTINS} | {
     "collections.defaultdict": defaultdict,
     "pprint.pformat": pformat,
     "re.compile": re.compile,
     "typing.TYPE_CHECKING": False,
 }
-_METHODS: dict[type, frozenset[str]] = {
-    str: frozenset(
-        """endswith format join lower lstrip removeprefix removesuffix replace rstrip split splitlines startswith strip
-        title upper""".split()
-    ),
-    list: frozenset(("append", "copy", "extend", "index", "insert", "items")),
-    dict: frozenset(("copy", "get", "items", "keys", "pop", "setdefault", "update", "values")),
-    set: frozenset(("add", "copy", "union", "update")),
-    re.Pattern: frozenset(("split", "sub")),
+_METHODS: dict[type, str] = {
+    str: "endswith format join lower lstrip removeprefix removesuffix replace rstrip split startswith strip upper",
+    list: "append copy extend index insert",
+    dict: "copy get items keys pop setdefault update values",
+    set: "add copy union update",
+    re.Pattern: "split sub",
 }
 _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
-    ast.LtE: operator.le,
     ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
     ast.In: lambda one, many: one in many,
     ast.NotIn: lambda one, many: one not in many,
 }
-_Scope = dict[str, Any]
+_Scopes = tuple[dict[str, Any], ...]  # the innermost last
 
 
 class Opaque:
-    """What a script imports, or computes from it. `name`: of what is imported."""
+    """What a script imports, with its dotted name, or computes from it."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name
@@ -74,91 +65,73 @@ class _Returned(Exception):
 
 
 class Script:
-    """A script, interpreted. `known`: what it imports, by dotted name; others are opaque. `names`: its global names;
-    `locals`: those of each of its functions, as its last call left them. Raises a TextError for what is not read."""
+    """A script, interpreted. `known`: what it imports, by dotted name; `names`: its global names; `locals`: those of
+    each of its functions, as its last call left them. Raises a TextError for what is not read."""
 
     def __init__(self, text: str, known: Mapping[str, Any]) -> None:
-        self._known = {**_MODULES, **known}
-        self._steps = 0
-        self.names: _Scope = {"__name__": ""}
-        self.locals: dict[str, _Scope] = {}
+        self._known, self._steps = {**_KNOWN, **known}, 0
+        self.names: dict[str, Any] = {"__name__": ""}
+        self.locals: dict[str, dict[str, Any]] = {}
         self._run_all(parsed(text).body, (self.names,))
 
-    # ---- statements
-
-    def _run_all(self, body: Iterable[ast.stmt], scopes: tuple[_Scope, ...]) -> None:
+    def _run_all(self, body: Iterable[ast.stmt], scopes: _Scopes) -> None:
         for statement in body:
+            self._steps += 1
             try:
+                if self._steps > _STEPS:
+                    raise RecursionError("it has no end")
                 self._run(statement, scopes)
             except (_Returned, TextError):
                 raise
-            except RecursionError:
-                raise _error(statement, "it calls itself without an end") from None
-            except Exception as error:  # what the statement itself raises
+            except Exception as error:  # whatever the statement itself raises
                 raise _error(statement, f"it fails here: {type(error).__name__}: {error}") from error
 
-    def _run(self, node: ast.stmt, scopes: tuple[_Scope, ...]) -> None:
-        self._steps += 1
-        if self._steps > _STEPS:
-            raise _error(node, "it has no end")
-        value = self._value
+    def _run(self, node: ast.stmt, scopes: _Scopes) -> None:
         match node:
             case ast.Assign(targets=targets):
-                result = value(node.value, scopes)
+                value = self._value(node.value, scopes)
                 for target in targets:
-                    self._assign(target, result, scopes)
-            case ast.AnnAssign():
-                if node.value is not None:
-                    self._assign(node.target, value(node.value, scopes), scopes)
+                    self._assign(target, value, scopes)
+            case ast.AnnAssign(value=None) | ast.Assert() | ast.Pass() | ast.ClassDef():
+                pass
+            case ast.AnnAssign(target=target, value=ast.expr() as own):
+                self._assign(target, self._value(own, scopes), scopes)
             case ast.AugAssign(op=ast.Add()):
-                load = ast.parse(ast.unparse(node.target), mode="eval").body
-                before, more = value(load, scopes), value(node.value, scopes)
-                if isinstance(before, list) and not isinstance(more, Opaque):
-                    before += more
-                self._assign(node.target, before if isinstance(before, list) else _added(before, more), scopes)
+                self._assign(node.target, self._added(node.target, node.value, scopes), scopes)
             case ast.Expr():
-                value(node.value, scopes)
+                self._value(node.value, scopes)
             case ast.For():
-                for item in _items(value(node.iter, scopes)):
+                for item in _items(self._value(node.iter, scopes)):
                     self._assign(node.target, item, scopes)
                     self._run_all(node.body, scopes)
             case ast.If():
                 self._run_all(node.body if self._test(node.test, scopes) else node.orelse, scopes)
             case ast.Return():
-                raise _Returned(None if node.value is None else value(node.value, scopes))
+                raise _Returned(None if node.value is None else self._value(node.value, scopes))
             case ast.FunctionDef():
                 scopes[-1][node.name] = self._function(node.name, node.args, node.body, scopes)
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
+            case ast.Import(names=names):
                 for each in names:
-                    self._import(node, each, scopes[-1])
+                    name = each.name if each.asname else each.name.partition(".")[0]
+                    scopes[-1][each.asname or name] = self._imported(name)
+            case ast.ImportFrom(names=names):
+                for each in names:
+                    scopes[-1][each.asname or each.name] = self._imported(f"{node.module}.{each.name}")
             case ast.Delete(targets=[ast.Subscript() as target]):
-                del value(target.value, scopes)[value(target.slice, scopes)]
+                del self._value(target.value, scopes)[self._value(target.slice, scopes)]
             case ast.With() | ast.Try():
                 self._run_all(node.body, scopes)
-            case ast.Raise():
-                raise _error(node, "it raises an error here")
-            case ast.Assert() | ast.Pass() | ast.ClassDef():
-                pass
             case _:
                 raise _error(node, "gradmill does not read such a statement")
-
-    def _import(self, node: ast.Import | ast.ImportFrom, alias: ast.alias, scope: _Scope) -> None:
-        if isinstance(node, ast.ImportFrom):
-            scope[alias.asname or alias.name] = self._imported(f"{node.module}.{alias.name}")
-        else:
-            scope[alias.asname or alias.name.partition(".")[0]] = self._imported(
-                alias.name if alias.asname else alias.name.partition(".")[0]
-            )
 
     def _imported(self, name: str) -> Any:
         return self._known[name] if name in self._known else Opaque(name)
 
-    def _assign(self, target: ast.expr, value: Any, scopes: tuple[_Scope, ...]) -> None:
+    def _assign(self, target: ast.expr, value: Any, scopes: _Scopes) -> None:
         if isinstance(target, ast.Name):
             scopes[-1][target.id] = value
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            items = [*_items(value)] or [value] * len(target.elts)
-            for each, item in zip(target.elts, items, strict=True):
+        elif isinstance(target, ast.Tuple):
+            for each, item in zip(target.elts, value, strict=True):
                 self._assign(each, item, scopes)
         elif isinstance(target, ast.Subscript):
             of = self._value(target.value, scopes)
@@ -167,27 +140,20 @@ class Script:
         elif not isinstance(target, ast.Attribute):
             raise _error(target, "gradmill does not read such an assignment")
 
-    def _test(self, node: ast.expr, scopes: tuple[_Scope, ...]) -> bool:
+    def _test(self, node: ast.expr, scopes: _Scopes) -> bool:
         value = self._value(node, scopes)
         if isinstance(value, Opaque):
-            raise _error(node, "this depends on what only the script itself knows")
+            raise _error(node, "this is not known without its imports")
         return bool(value)
 
-    def _function(self, name: str, args: ast.arguments, body: list[ast.stmt], outer: tuple[_Scope, ...]) -> Any:
-        parameters = [each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-        positional = len(args.posonlyargs) + len(args.args)
-        plain = [self._value(each, outer) for each in args.defaults]
-        defaults = dict(zip(parameters[positional - len(plain) : positional], plain))
-        defaults |= {
-            each.arg: self._value(default, outer)
-            for each, default in zip(args.kwonlyargs, args.kw_defaults)
-            if default is not None
-        }
+    def _function(self, name: str, args: ast.arguments, body: list[ast.stmt], outer: _Scopes) -> Any:
+        parameters = [each.arg for each in (*args.posonlyargs, *args.args)]
+        defaults = dict(zip(reversed(parameters), (self._value(each, outer) for each in reversed(args.defaults))))
 
         def call(*given: Any, **named: Any) -> Any:
             own = {**defaults, **dict(zip(parameters, given)), **named}
             if args.vararg is not None:
-                own[args.vararg.arg] = given[positional:]
+                own[args.vararg.arg] = given[len(parameters) :]
             self.locals[name] = own
             try:
                 self._run_all(body, (*outer, own))
@@ -197,101 +163,98 @@ class Script:
 
         return call
 
-    # ---- expressions
-
-    def _value(self, node: ast.expr, scopes: tuple[_Scope, ...]) -> Any:
+    def _value(self, node: ast.expr, scopes: _Scopes) -> Any:
         value = self._value
         match node:
             case ast.Constant():
                 return node.value
             case ast.Name(id=name):
-                found = next((scope for scope in reversed(scopes) if name in scope), _SAFE)
-                return found[name] if name in found else Opaque(name)
+                found = next((scope for scope in reversed(scopes) if name in scope), None)
+                return self._imported(name) if found is None else found[name]
             case ast.JoinedStr(values=parts):
                 texts = [value(each, scopes) for each in parts]
                 return Opaque() if _is_opaque(texts) else "".join(texts)
-            case ast.FormattedValue(format_spec=None):
-                inner = value(node.value, scopes)
-                return (
-                    inner if isinstance(inner, Opaque) else repr(inner) if node.conversion == ord("r") else str(inner)
-                )
-            case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
-                kind = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
-                return kind(self._spread(elts, scopes))
-            case ast.Dict():
-                pairs = [
-                    (None if k is None else value(k, scopes), value(v, scopes)) for k, v in zip(node.keys, node.values)
-                ]
-                return {k: v for key, own in pairs for k, v in (own.items() if key is None else ((key, own),))}
-            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+            case ast.FormattedValue(value=own, conversion=conversion, format_spec=None):
+                inner = value(own, scopes)
+                return inner if isinstance(inner, Opaque) else repr(inner) if conversion == ord("r") else str(inner)
+            case ast.List(elts=elts):
+                return self._spread(elts, scopes)
+            case ast.Tuple(elts=elts):
+                return tuple(self._spread(elts, scopes))
+            case ast.Set(elts=elts):
+                return set(self._spread(elts, scopes))
+            case ast.Dict(keys=keys, values=values):
+                pairs = [({} if k is None else value(k, scopes), value(v, scopes)) for k, v in zip(keys, values)]
+                return {k: v for key, own in pairs for k, v in (own.items() if key == {} else ((key, own),))}
+            case ast.ListComp() | ast.GeneratorExp() | ast.DictComp() | ast.SetComp():
                 return self._comprehension(node, scopes)
-            case ast.BinOp(op=ast.Add()):
-                return _added(value(node.left, scopes), value(node.right, scopes))
-            case ast.BoolOp():
-                stops = isinstance(node.op, ast.Or)
-                return next((True for each in node.values if self._test(each, scopes) == stops), False) == stops
-            case ast.UnaryOp(op=ast.Not()):
-                return not self._test(node.operand, scopes)
-            case ast.UnaryOp(op=ast.USub()):
-                return -value(node.operand, scopes)
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._added(left, right, scopes)
+            case ast.BoolOp(op=op, values=values):
+                stops = isinstance(op, ast.Or)
+                return stops if any(self._test(each, scopes) == stops for each in values) else not stops
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not self._test(operand, scopes)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -value(operand, scopes)
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
                 both = value(left, scopes), value(right, scopes)
                 return Opaque() if _is_opaque(both) else _COMPARISONS[type(op)](*both)
             case ast.IfExp():
                 return value(node.body if self._test(node.test, scopes) else node.orelse, scopes)
-            case ast.Lambda():
-                return self._function("", node.args, [ast.copy_location(ast.Return(node.body), node)], scopes)
+            case ast.Lambda(args=args, body=body):
+                return self._function("", args, [ast.copy_location(ast.Return(body), body)], scopes)
             case ast.Attribute():
                 return self._attribute(node, value(node.value, scopes))
             case ast.Subscript():
                 of, at = value(node.value, scopes), value(node.slice, scopes)
                 return Opaque() if _is_opaque((of, at)) else of[at]
-            case ast.Slice():
-                ends = (None if each is None else value(each, scopes) for each in (node.lower, node.upper, node.step))
-                return slice(*ends)
+            case ast.Slice(lower=lower, upper=upper, step=None):
+                return slice(*(None if each is None else value(each, scopes) for each in (lower, upper)))
             case ast.Call():
                 return self._call(node, scopes)
         raise _error(node, "gradmill does not read such an expression")
 
-    def _spread(self, elts: Iterable[ast.expr], scopes: tuple[_Scope, ...]) -> list[Any]:
+    def _added(self, left: ast.expr, right: ast.expr, scopes: _Scopes) -> Any:
+        one, other = self._value(left, scopes), self._value(right, scopes)
+        return Opaque() if _is_opaque((one, other)) else one + other
+
+    def _spread(self, elts: Iterable[ast.expr], scopes: _Scopes) -> list[Any]:
         found: list[Any] = []
         for each in elts:
-            found += (
-                _items(self._value(each.value, scopes))
-                if isinstance(each, ast.Starred)
-                else [self._value(each, scopes)]
-            )
+            if isinstance(each, ast.Starred):
+                found += _items(self._value(each.value, scopes))
+            else:
+                found.append(self._value(each, scopes))
         return found
 
-    def _comprehension(self, node: Any, scopes: tuple[_Scope, ...]) -> Any:
-        rows: list[_Scope] = [{}]
+    def _comprehension(
+        self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp, scopes: _Scopes
+    ) -> Any:
+        rows: list[_Scopes] = [(*scopes, {})]
         for each in node.generators:
-            inner = []
-            for row in rows:
-                values = self._value(each.iter, (*scopes, row))
-                if isinstance(values, Opaque):
-                    return Opaque()
-                for item in values:
-                    own = dict(row)
-                    self._assign(each.target, item, (*scopes, own))
-                    if all(self._test(test, (*scopes, own)) for test in each.ifs):
-                        inner.append(own)
-            rows = inner
+            found = [(row, self._value(each.iter, row)) for row in rows]
+            if _is_opaque(items for _, items in found):
+                return Opaque()
+            rows = []
+            for row, item in ((row, item) for row, items in found for item in items):
+                self._assign(each.target, item, inner := (*row, {}))
+                rows += [inner] if all(self._test(test, inner) for test in each.ifs) else []
         if isinstance(node, ast.DictComp):
-            return {self._value(node.key, (*scopes, row)): self._value(node.value, (*scopes, row)) for row in rows}
-        found = [self._value(node.elt, (*scopes, row)) for row in rows]
-        return set(found) if isinstance(node, ast.SetComp) else found
+            return {self._value(node.key, row): self._value(node.value, row) for row in rows}
+        values = [self._value(node.elt, row) for row in rows]
+        return set(values) if isinstance(node, ast.SetComp) else values
 
     def _attribute(self, node: ast.Attribute, of: Any) -> Any:
         if isinstance(of, Opaque):
-            return self._imported(f"{of.name}.{node.attr}") if of.name else Opaque()
+            return self._imported(f"{of.name}.{node.attr}") if of.name else of
         if isinstance(of, Record):
             return of.attributes.get(node.attr, Opaque())
-        if any(isinstance(of, kind) and node.attr in names for kind, names in _METHODS.items()):
+        if any(isinstance(of, kind) and node.attr in names.split() for kind, names in _METHODS.items()):
             return getattr(of, node.attr)
         raise _error(node, f"gradmill does not read .{node.attr} of such a value")
 
-    def _call(self, node: ast.Call, scopes: tuple[_Scope, ...]) -> Any:
+    def _call(self, node: ast.Call, scopes: _Scopes) -> Any:
         function, args = self._value(node.func, scopes), self._spread(node.args, scopes)
         named: dict[str, Any] = {}
         for each in node.keywords:
@@ -301,12 +264,8 @@ class Script:
             if function.name in ("getattr", "hasattr") and isinstance(args[0], Opaque):
                 return function.name == "hasattr" or self._imported(f"{args[0].name}.{args[1]}")
             return Opaque()
-        of = getattr(function, "__self__", None)  # of a method, or the module of a function of Python's
-        needs_all = (
-            isinstance(of, (str, set, re.Pattern, ModuleType))
-            or function in _SAFE.values()
-            or function in _MODULES.values()
-        )
+        of_text = isinstance(getattr(function, "__self__", None), (str, set, re.Pattern))
+        needs_all = of_text or function in _KNOWN.values()
         return Opaque() if needs_all and _is_opaque((*args, *named.values())) else function(*args, **named)
 
 
@@ -322,9 +281,9 @@ def parsed(text: str) -> ast.Module:
 def members_of(text: str, name: str) -> list[str]:
     """The members of an enumeration in a script, in their order, without aliases; none if there is no such class."""
     classes = (node for node in parsed(text).body if isinstance(node, ast.ClassDef) and node.name == name)
-    assigned = [node for found in classes for node in found.body if isinstance(node, ast.Assign)]
-    own = [node.targets[0] for node in assigned if not isinstance(node.value, ast.Name)]
-    return [target.id for target in own if isinstance(target, ast.Name)]
+    own = (node for found in classes for node in found.body if isinstance(node, ast.Assign))
+    targets = (node.targets[0] for node in own if not isinstance(node.value, ast.Name))
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _items(value: Any) -> Iterable[Any]:
@@ -335,10 +294,6 @@ def _is_opaque(values: Iterable[Any]) -> bool:
     return any(isinstance(each, Opaque) for each in values)
 
 
-def _added(one: Any, other: Any) -> Any:
-    return Opaque() if _is_opaque((one, other)) else one + other
-
-
-def _error(node: ast.AST, problem: str) -> TextError:
-    place = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
-    return TextError(f"the script is read, not executed, and {problem}", "write it as PyTorch's releases do", *place)
+def _error(node: ast.stmt | ast.expr, problem: str) -> TextError:
+    hint = "write it as PyTorch's releases do"
+    return TextError(f"the script is read, not executed, and {problem}", hint, node.lineno, node.col_offset + 1)

@@ -1,16 +1,16 @@
 """The hints of Python names in type stubs: from schemas, from what a checkout's script writes by hand, from docstrings.
 
-The script is interpreted with the names of functions in place of their signatures, so its own rules give the lists of
-names, the order of hints and all that is written by hand: an edit of a schema that changes no name does not run it.
+The script is interpreted with the names of functions in place of their signatures. So its own rules give the lists of
+names, the order of hints and what is written by hand, and an edit that changes no name does not read it again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, SupportsIndex
 
 from gradmill.families.bindings.order import grouped
 from gradmill.families.type_stubs.files import CLASSES, FUNCTIONS, STUBS
-from gradmill.families.type_stubs.order import orders_of
+from gradmill.families.type_stubs.order import Types, orders_of
 from gradmill.families.type_stubs.text import signature_lines
 from gradmill.model.bindings import Binding
 from gradmill.model.type_stubs import GENERATED, Hint, StubRules, StubScript
@@ -28,12 +28,16 @@ from gradmill.stages.tags import tags
 
 ROLE: Role = "stub_script"
 _FUNCTION, _METHOD = "torch", "Tensor"  # the modules of names
-_MODES = ("DispatchKey", "_TorchDispatchModeKey")  # enumerations of torchgen that the script prints
-_NAMES = ("gen_pyi", "blocklist")  # which the script must have
-_FUNCTIONS, _METHODS = "unsorted_function_hints", "unsorted_tensor_method_hints"  # its tables
-_CORRECTING = "replace_special_case"  # its function that corrects hints of functions
+_DOCUMENTED = {_FUNCTION: "torch.", _METHOD: "torch._C.TensorBase."}  # what docstrings call them
 _DOCS: dict[Role, str] = {"torch_docs": "torch._torch_docs", "tensor_docs": "torch._tensor_docs"}  # to import
-_OWN_NAMES = {_FUNCTION: "torch.", _METHOD: "torch._C.TensorBase."}  # in the modules with docstrings
+_MODEL = "torchgen.model"
+_ENUMERATIONS = ("DispatchKey", "_TorchDispatchModeKey")  # of this module
+# Names of the script: its main function, of which these tables are local, as is the function that corrects hints.
+_MAIN, _BY_HAND = "gen_pyi", "blocklist"
+_TABLES = {_FUNCTION: "unsorted_function_hints", _METHOD: "unsorted_tensor_method_hints"}
+_CORRECTING = "replace_special_case"
+
+Names = Mapping[str, tuple[bool, bool]]
 
 
 @table
@@ -42,10 +46,9 @@ def named(db: Database, bucket: str) -> dict[str, tuple[bool, bool]]:
     own, found = dict(heads(db, bucket)), {}
     for unit in python_names.units_of_bucket(db, bucket):
         module, _, name = unit.name.rpartition(".")
-        if module in _OWN_NAMES:
-            deprecated = module == _FUNCTION and any(
-                each in unit.functions for each, _ in python_names.called(db, name)
-            )
+        if module in _TABLES:
+            forms = python_names.called(db, name) if module == _FUNCTION else []
+            deprecated = any(each in unit.functions for each, _ in forms)
             found[unit.name] = deprecated, any(returns_structseq(own[each]) for each in unit.functions)
     return found
 
@@ -54,54 +57,80 @@ def named(db: Database, bucket: str) -> dict[str, tuple[bool, bool]]:
 def script(db: Database) -> StubScript:
     """What the script writes besides the text of units. Reports what cannot be read."""
     names = {name: facts for bucket in db.names(buckets) for name, facts in named(db, bucket).items()}
-    model = parse_file(db, "torchgen_model", lambda text: {each: members_of(text, each) for each in _MODES})
-    known: dict[str, Any] = {
-        f"torchgen.model.{each}": [Record(name=own) for own in (model or {}).get(each, ())] for each in _MODES
-    }
-    known["torchgen.gen.parse_tags_yaml"] = lambda path: tags(db)
+    known: dict[str, Any] = {"torchgen.gen.parse_tags_yaml": lambda path: tags(db)}
+    for each in _ENUMERATIONS:
+        found = parse_file(db, "torchgen_model", lambda text, name=each: members_of(text, name))  # type: ignore[misc]
+        known[f"{_MODEL}.{each}"] = [Record(name=own) for own in found or ()]
     return parse_file(db, ROLE, lambda text: _written(text, known, names)) or StubScript({}, StubRules(), {})
 
 
-def _written(text: str, known: Mapping[str, Any], names: Mapping[str, tuple[bool, bool]]) -> StubScript:
+def _written(text: str, known: Mapping[str, Any], names: Names) -> StubScript:
     """What the script writes if these are all names. Raises a TextError for what cannot be read."""
-    by_module: dict[str, list[Record]] = {module: [] for module in _OWN_NAMES}
-    for name, facts in names.items():
-        module, _, plain = name.rpartition(".")
-        by_module[module] += _stand_ins(plain, *facts)
-    run = Script(
-        text,
-        {
-            **known,
-            "torchgen.api.python.format_function_signature": signature_lines,
-            "torchgen.api.python.returns_structseq_pyi": lambda signature: signature.attributes["named"],
-        },
-    )
-    if lacking := [name for name in _NAMES if name not in run.names]:
-        raise TextError(f"the script has no {lacking[0]}", "write it as PyTorch's releases do", 1, 1)
-    run.names["get_py_torch_functions"] = lambda signatures, method=False: by_module[_METHOD if method else _FUNCTION]
+    python = "torchgen.api.python"
+    signatures = {
+        f"{python}.format_function_signature": signature_lines,
+        f"{python}.returns_structseq_pyi": lambda signature: signature.attributes["named"],
+    }
+    run = Script(text, {**known, **signatures})
+    if lacking := next((name for name in (_MAIN, _BY_HAND) if name not in run.names), ""):
+        raise TextError(f"the script has no {lacking}", "write it as PyTorch's releases do", 1, 1)
+    groups = {module: [each for name in names for each in _stand_ins(name, module, names)] for module in _TABLES}
+    run.names["get_py_torch_functions"] = lambda found, method=False: groups[_METHOD if method else _FUNCTION]
     files: dict[str, dict[str, Any]] = {}
     manager = Record(write_with_template=lambda name, template, holes: files.update({name: holes()}))
-    run.names["gen_pyi"]("", "", "", manager)
-    if unknown := [name for name in files if name not in STUBS]:
-        raise TextError(f"the script writes {unknown[0]}, which gradmill does not know", "update gradmill", 1, 1)
-    tables = ((_FUNCTION, _FUNCTIONS), (_METHOD, _METHODS))
-    of_modules = ((module, sorted(run.locals["gen_pyi"][table].items())) for module, table in tables)
-    hints = {f"{module}.{name}": _once(own) for module, listed in of_modules for name, own in listed if own}
-    holes = {name: {hole: _text(hole, own) for hole, own in written.items()} for name, written in files.items()}
-    for name, written in holes.items():
-        slot = STUBS[name][1]
-        if slot == CLASSES:
-            written[slot] = [_with_class(each.strip(f"{GENERATED}\n"), names) for each in written[slot]]
-        elif slot:
-            own_module = _FUNCTION if slot == FUNCTIONS else _METHOD
-            written[slot] = [each for each in hints if each.rpartition(".")[0] == own_module]
-    return StubScript(hints, StubRules([*run.names["blocklist"]], _replaced(run.locals["gen_pyi"])), holes)
+    run.names[_MAIN]("", "", "", manager)
+    if unknown := next((name for name in files if name not in STUBS), ""):
+        raise TextError(f"the script writes {unknown}, which gradmill does not know", "update gradmill", 1, 1)
+    own = run.locals[_MAIN]
+    hints = {
+        f"{module}.{name}": _once(listed)
+        for module, table in _TABLES.items()
+        for name, listed in sorted(own[table].items())
+        if listed
+    }
+    holes = {name: _holes(STUBS[name][1], written, [*hints], names) for name, written in files.items()}
+    hint = _Noting()
+    own.get(_CORRECTING, lambda text: text)(hint)
+    return StubScript(hints, StubRules([*run.names[_BY_HAND]], hint.replaced), holes)
+
+
+def _stand_ins(name: str, module: str, names: Names) -> list[Record]:
+    """What stands for the signatures of a name of a module: one for all, and one more for deprecated ones."""
+    of, _, plain = name.rpartition(".")
+    deprecated, has_class = names[name]
+    texts = {"signature_str_pyi": lambda **options: GENERATED, "signature_str_pyi_vararg": lambda **options: None}
+    facts = {"name": plain, "named": (plain, GENERATED + plain) if has_class else None, **texts}
+    both = (False, True)[: (1 + deprecated) * (of == module)]
+    return [Record(signature=Record(deprecated=each, **facts), outplace=None) for each in both]
+
+
+def _once(hints: list[object]) -> list[str]:
+    """The hints of a name, with one place for all that signatures give: what is computed from them is opaque."""
+    texts = [each if isinstance(each, str) else GENERATED for each in hints]
+    return [each for at, each in enumerate(texts) if each != GENERATED or each not in texts[:at]]
+
+
+def _holes(slot: str, written: Mapping[str, Any], hints: list[str], names: Names) -> dict[str, str | list[str]]:
+    """What fills the holes of a file: text, or in the slot of units their names. TextError if text is not known."""
+    holes: dict[str, str | list[str]] = dict(written)
+    for hole, text in written.items():
+        if not isinstance(text, str) and not (isinstance(text, list) and all(isinstance(each, str) for each in text)):
+            raise TextError(f"'{hole}' is not known before the script runs", "write it as text, or as a list", 1, 1)
+    if slot == CLASSES:
+        plain = (each.strip(f"{GENERATED}\n") for each in written[slot])
+        both = ([f"{_FUNCTION}.{name}", f"{_METHOD}.{name}"] for name in plain)
+        holes[slot] = [next(each for each in pair if names.get(each, (False, False))[1]) for pair in both]
+    elif slot:
+        holes[slot] = [
+            each for each in hints if each.rpartition(".")[0] == (_FUNCTION if slot == FUNCTIONS else _METHOD)
+        ]
+    return holes
 
 
 class _Noting(str):
     """A hint that notes what is replaced in it."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self) -> None:
         self.replaced: list[tuple[str, str]] = []
 
     def replace(self, old: str, new: str, count: SupportsIndex = -1) -> str:
@@ -109,53 +138,12 @@ class _Noting(str):
         return self
 
 
-def _replaced(functions: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What the script's function that corrects hints replaces."""
-    hint = _Noting("")
-    if _CORRECTING in functions:
-        functions[_CORRECTING](hint)
-    return hint.replaced
-
-
-def _stand_ins(name: str, deprecated: bool, named: bool) -> Iterator[Record]:
-    """What stands for the signatures of a name while the script is read: one for all, one more for deprecated ones."""
-    for is_deprecated in (False, True)[: 1 + deprecated]:
-        signature = Record(
-            name=name,
-            deprecated=is_deprecated,
-            signature_str_pyi=lambda skip_outputs=False: GENERATED,
-            signature_str_pyi_vararg=lambda skip_outputs=False: None,
-            named=(name, GENERATED + name) if named else None,
-        )
-        yield Record(signature=signature, outplace=None)
-
-
-def _once(hints: Iterable[object]) -> list[str]:
-    """The hints of a name, with one place for all that signatures give: what is computed from them is opaque."""
-    texts = [each if isinstance(each, str) else GENERATED for each in hints]
-    return [each for at, each in enumerate(texts) if each != GENERATED or each not in texts[:at]]
-
-
-def _text(hole: str, value: object) -> Any:
-    """The text or the lines in a hole. TextError if they are computed."""
-    known = isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
-    if not known:
-        raise TextError(f"'{hole}' is not known before the script runs", "write it as text, or as a list", 1, 1)
-    return value
-
-
-def _with_class(name: str, names: Mapping[str, tuple[bool, bool]]) -> str:
-    """The function, else the method, that has a class of named results."""
-    function = f"{_FUNCTION}.{name}"
-    return function if names.get(function, (False, False))[1] else f"{_METHOD}.{name}"
-
-
 @table
 def hints(db: Database) -> dict[str, list[str]]:
-    """The hints of each name, with a place for those that signatures give. A method may have a class alone."""
+    """The hints of each name, with a place for those that signatures give; none for one that has only a class."""
     written = script(db)
-    classes = [each for own in written.holes.values() for each in own.get(CLASSES, ())]
-    return {**{name: [] for name in classes if name.rpartition(".")[0] in _OWN_NAMES}, **written.hints}
+    classes = written.holes.get("torch/return_types.pyi", {}).get(CLASSES, ())
+    return {**{name: [] for name in classes}, **written.hints}
 
 
 @query
@@ -174,16 +162,20 @@ def docstrings(db: Database) -> dict[str, str]:
     """The docstrings of functions and methods, by their names in Python. Reports what cannot be read."""
     found: dict[str, str] = {}
     known: dict[str, Any] = {"torch._C._add_docstr": lambda of, text: found.update({of.name: text.strip()})}
+
+    def read(text: str) -> Mapping[str, Any]:
+        return Script(text, known).names
+
     for role, module in _DOCS.items():
-        own = parse_file(db, role, lambda text: Script(text, known)) if role in spec_set(db).files else None
-        known |= {f"{module}.{name}": value for name, value in own.names.items()} if own is not None else {}
+        own = parse_file(db, role, read) if role in spec_set(db).files else None
+        known |= {f"{module}.{name}": value for name, value in (own or {}).items()}
     return found
 
 
 @query
-def signatures(db: Database, bucket: str) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+def signatures(db: Database, bucket: str) -> dict[str, list[tuple[str, Types]]]:
     """The signatures of each name of a bucket as text, each with the types of its parameters; without invalid ones."""
-    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    found: dict[str, list[tuple[str, Types]]] = {}
     for name in named(db, bucket):
         own = _binding(db, name)
         with suppress(SpecError):  # the unit reports it
@@ -194,35 +186,31 @@ def signatures(db: Database, bucket: str) -> dict[str, list[tuple[str, tuple[str
 
 @table
 def orders(db: Database) -> dict[str, list[int]]:
-    """The order of the signatures of each name that has several. Upstream orders all of them, not those of a name."""
-    all_names = {name: own for bucket in db.names(buckets) for name, own in signatures(db, bucket).items()}
-    return {
-        name: order
-        for module in _OWN_NAMES
-        for name, order in orders_of({n: own for n, own in all_names.items() if n.startswith(f"{module}.")}).items()
-        if len(order) > 1
-    }
+    """The order of the signatures of each name that has several: all of a module are ordered at once."""
+    by_module: dict[str, dict[str, list[tuple[str, Types]]]] = {module: {} for module in _TABLES}
+    for bucket in db.names(buckets):
+        for name, own in signatures(db, bucket).items():
+            by_module[name.rpartition(".")[0]][name] = own
+    ordered = (orders_of(names) for names in by_module.values())
+    return {name: order for found in ordered for name, order in found.items() if len(order) > 1}
 
 
 @query
 def hint(db: Database, name: str) -> Hint | None:
     """A name with all that its stub needs; None if it has none."""
-    listed = hints.item(db, name)
+    listed, own = hints.item(db, name), rules(db)
     if listed is None:
         return None
     module, _, plain = name.rpartition(".")
-    docstring = docstrings.item(db, _OWN_NAMES[module] + plain)
-    order, own = orders.item(db, name) or [], rules(db)
+    docstring = docstrings.item(db, _DOCUMENTED[module] + plain)
     replaced = own.replaced if module == _FUNCTION else []
-    return Hint(name, listed, _binding(db, name), order, plain in own.by_hand, replaced, docstring)
+    return Hint(listed, _binding(db, name), orders.item(db, name) or [], plain in own.by_hand, replaced, docstring)
 
 
 def _binding(db: Database, name: str) -> Binding | None:
-    of_functions = name.startswith(f"{_FUNCTION}.")
-    return python_names.binding(db, name) if of_functions else python_names.named_functions(db, name)
-
-
-# ---- units
+    """What Python calls by a name: stubs have no deprecated forms of methods."""
+    find = python_names.binding if name.startswith(f"{_FUNCTION}.") else python_names.named_functions
+    return find(db, name)
 
 
 @unkept
@@ -243,9 +231,8 @@ def units_of_function(db: Database, identity: str) -> list[str]:
 
 def _unit(db: Database, name: str) -> Unit:
     """A name as a unit: that of its binding, or without an entry if it is only written by hand."""
-    own = python_names.unit_named(db, name)
     plain = name.rpartition(".")[2]
-    return own or Unit(name, name, plain, plain, ROLE, "")
+    return python_names.unit_named(db, name) or Unit(name, name, plain, plain, ROLE, "")
 
 
 stage = python_names.stage  # deprecated forms are validated as for bindings

@@ -12,13 +12,16 @@ from collections.abc import Iterator, Sequence
 from gradmill.families.bindings.order import SignatureGroup, blamed, grouped
 from gradmill.families.bindings.signature import NONE, Parameter, PythonSignature
 from gradmill.families.sections import Text
+from gradmill.families.template import Value
 from gradmill.grammar.types import element
 from gradmill.model.schema import Schema
 from gradmill.model.type_stubs import GENERATED, Hint
+from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.native.structseqs import named_results
 
 _TYPES, _CLASSES = Text("type_stubs/types.txt", phrases=True), Text("type_stubs/classes.txt")
+_SAME = ("Tensor", "Generator", "Stream", "str")  # types with the same name in Python
 _WIDTH = 80  # of a line of code
 _DEFAULTS = {
     **dict.fromkeys(NONE, "None"),
@@ -45,8 +48,7 @@ def render(hint: Hint, release: Release) -> dict[str, str]:
         hints = [f"@overload\n{text}" for text in hints]
     if hint.docstring is not None:
         hints = [_documented(text, hint.docstring, release) for text in hints]
-    classes = (_class(group, release) for group in groups if group.base.form is None)
-    return {"hints": "\n".join(hints), "class": next(filter(None, classes), "")}
+    return {"hints": "\n".join(hints), "class": _class(groups, release)}
 
 
 def _documented(text: str, docstring: str, release: Release) -> str:
@@ -140,7 +142,7 @@ def argument_type(type_: str, release: Release) -> str:
     """The Python type of an argument; "" for a type that stubs do not know."""
     types, inner = _TYPES.of(release), element(type_)
     if inner is None:
-        return types[type_].fill({}) if type_ in types else ""
+        return types[type_].fill({}) if type_ in types else type_ if type_ in _SAME else ""
     if type_.endswith("?"):
         return _optional(argument_type(inner, release), release)
     name = f"optional_{inner[:-1]}_list" if inner.endswith("?") else f"{inner}_list"
@@ -176,15 +178,25 @@ def _tuple(types: Sequence[str], release: Release) -> str:
     return _TYPES.of(release)["results"].fill({"types": ", ".join(types)})
 
 
-def _class(group: SignatureGroup, release: Release) -> str:
-    """The class of named results; "" if the results have no names."""
-    schema = _schema(group)
-    with blamed(group.base):
-        names = named_results(schema)
-    types = [return_type(each.type, release) for each in schema.returns]
-    properties = [line for name, own in zip(names, types) for line in ("@property", f"def {name}(self) -> {own}: ...")]
-    values = {"name": group.signature.name, "results": _tuple(types, release), "count": len(names)}
-    return _CLASSES.of(release)["class"].fill({**values, "properties": properties}) + "\n" if names else ""
+def _class(groups: Sequence[SignatureGroup], release: Release) -> str:
+    """The class of named results; "" if the results have no names. SpecError if overloads have different ones."""
+    found = ""
+    for group in groups:
+        with blamed(group.base):
+            schema = _schema(group)
+            names = named_results(schema) if group.base.form is None else ()
+            if not names:
+                continue
+            types = [return_type(each.type, release) for each in schema.returns]
+            properties = [f"@property\ndef {name}(self) -> {own}: ..." for name, own in zip(names, types)]
+            values: dict[str, Value] = {"name": group.signature.name, "results": _tuple(types, release)}
+            values |= {"count": len(names), "properties": properties}
+            text = _CLASSES.of(release)["class"].fill(values) + "\n"
+            if found not in ("", text):
+                hint = "give the returns of all overloads the same names and types, or none a name"
+                raise SpecError("its named results differ from those of another overload", hint)
+            found = text
+    return found
 
 
 def comment(template: str, release: Release) -> str:
