@@ -44,7 +44,7 @@ _MODULES = (
 _LAYERED = _in("stages.layered", "texts keys choosing marks words asking hooks hook_checks unmatched checks")
 _LATER = (
     *_in("stages", "python_names structseqs views operators variants registrations groups schema_registrations"),
-    *_in("stages", "name_lists shims native_aot type_stubs"),
+    *_in("stages", "name_lists shims native_aot hints"),
     *_in("stages.formulas", "vocabulary cut"),
 )
 _FOR_GRAPHS = _in("stages", "graphs graph_operators graph_text graph_files")

@@ -46,7 +46,7 @@ _RARE_SUBJECTS = {
     "backend_stub": ("backend", "stub"),
     "shim": ("shims", "shim"),
     "stub": ("native_aot", "stub"),
-    "hint": ("type_stubs", "hint"),
+    "hint": ("hints", "hint"),
     "schema_registration": ("schema_registrations", "registration"),
 }
 

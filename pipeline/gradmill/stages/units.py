@@ -53,7 +53,7 @@ _MODULES = {
     "stub": "native_aot",
     "group": "groups",
     "variants": "variants",
-    "hint": "type_stubs",
+    "hint": "hints",
 }
 
 

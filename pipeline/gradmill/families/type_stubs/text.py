@@ -2,7 +2,7 @@
 
 torchgen: `python.PythonSignature.signature_str_pyi`, `python.PythonSignature.signature_str_pyi_vararg`,
 `python.argument_type_str_pyi`, `python.return_type_str_pyi`, `python.returns_structseq_pyi`,
-`python.format_function_signature`; PyTorch's tools/pyi/gen_pyi.py: `generate_type_hints`, `add_docstr_to_hint`.
+`python.format_function_signature`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,270 @@
+"""Type stubs, `gradmill pyi`: the files of PyTorch's script, what an edit of a schema writes again, errors."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+from collections import defaultdict
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+
+import forked
+import pytest
+from checkouts import whole_checkout
+from front.test_generate_code import Checkout, make
+from project import files_in
+
+from gradmill.families.type_stubs.order import orders_of
+from type_stubs.stub_checkouts import SCRIPT, add_stubs, by_script
+
+NATIVE = "aten/src/ATen/native/native_functions.yaml"
+FUNCTIONS, METHODS = "torch/_C/_VariableFunctions.pyi", "torch/_C/__init__.pyi"
+ODD = """
+- func: odd(Tensor self, int[2] size=[1,2], Tensor?[] indices=[], *, str mode="a", Device? at=None) -> (Tensor values, int count)
+  variants: function, method
+  dispatch:
+    CompositeExplicitAutograd: odd
+
+- func: sizes(SymInt[] size, *, Device? device=None, MemoryFormat? memory_format=None) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: sizes
+
+- func: lists(Tensor[] self, Scalar[] scalars, float[]? values, bool[3] mask, int[]? at=None) -> Tensor[]
+  variants: function, method
+  dispatch:
+    CompositeExplicitAutograd: lists
+"""
+OTHER_NAMES = """
+- func: odd.other(Tensor self, str name) -> (Tensor values, int number)
+  dispatch:
+    CompositeExplicitAutograd: odd_other
+"""
+DEPRECATED = """
+- name: add(Tensor self, Scalar alpha, Tensor other) -> Tensor
+  aten: add(self, other, alpha)
+- name: add(Tensor self, Scalar alpha, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+  aten: add_out(out, self, other, alpha)
+"""
+
+
+@pytest.fixture(scope="module")
+def built(small_specs: Path, torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout with a few functions, and with their stubs."""
+    checkout = make(tmp_path_factory.mktemp("stubs") / "pytorch", small_specs.joinpath, torch_specs, DEPRECATED)
+    add_stubs(checkout.root)
+    with (checkout.root / NATIVE).open("a") as file:
+        file.write(ODD)
+    checkout.run("pyi", "--out", "out").clean()
+    return checkout
+
+
+@pytest.fixture
+def checkout(built: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of it, to edit."""
+    return Checkout(Path(shutil.copytree(built.root, tmp_path / "pytorch", symlinks=True)))
+
+
+def edit(checkout: Checkout, name: str, old: str, new: str) -> None:
+    path = checkout.root / name
+    assert path.read_text().count(old) == 1, old
+    path.write_text(path.read_text().replace(old, new))
+
+
+def stubs(checkout: Checkout) -> dict[str, bytes]:
+    return files_in(checkout.root / "out")
+
+
+# ---- equality
+
+
+def test_the_stubs_are_what_the_script_writes(built: Checkout, tmp_path: Path) -> None:
+    """Of schemas, deprecated forms, docstrings, and what it writes by hand."""
+    assert stubs(built) == by_script(built.root, tmp_path / "out")
+
+
+def hints(text: str, name: str = "") -> dict[str, list[str]]:
+    """The text of each function of a stub, or of a class in it, by name: with its docstring, without decorators."""
+    tree, lines = ast.parse(text), text.split("\n")
+    body = next((node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name), tree.body)
+    found = defaultdict(list)
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name].append("\n".join(lines[node.lineno - 1 : node.end_lineno]))
+    return found
+
+
+@pytest.mark.slow
+def test_the_stubs_of_all_functions_are_those_of_the_release(torch_specs: Path, tmp_path: Path) -> None:
+    """The installed torch has them, with its docstrings, and with what its own script writes by hand."""
+    package = torch_specs.parent.parent
+    checkout = Checkout(whole_checkout(package, tmp_path / "pytorch", metadata.version("torch")))
+    add_stubs(checkout.root)
+    for name in ("torch/_torch_docs.py", "torch/_tensor_docs.py"):
+        shutil.copyfile(package / name, checkout.root / name)
+    checkout.run("pyi", "--out", "out").clean()
+    counts = []
+    for name, of in ((FUNCTIONS, ""), (METHODS, "TensorBase")):
+        ours = hints(stubs(checkout)[name].decode(), of)
+        theirs = hints((package / name).read_text(), of)
+        by_hand = {"exp", "add", "tensor", "__ge__", "__eq__"}  # by the small script
+        found = {key: own for key, own in ours.items() if key not in by_hand}
+        wrong = {key: own for key, own in found.items() if not _contains(theirs[key], own)}
+        assert wrong == {}
+        counts.append(sum(map(len, found.values())))
+    assert counts > [1200, 650], counts
+    classes = stubs(checkout)["torch/return_types.pyi"].decode().partition("\n")[2].partition("\nall_return_types")[0]
+    assert classes.strip() in (package / "torch/return_types.pyi").read_text()
+
+
+def _contains(listed: list[str], own: list[str]) -> bool:
+    """Whether a list has another one as a part."""
+    return any(listed[at : at + len(own)] == own for at in range(len(listed) - len(own) + 1))
+
+
+def test_signatures_are_ordered_among_those_of_all_names() -> None:
+    """One waits for all that take precedence over it, also under other names."""
+    from torchgen.packaged.autograd.gen_python_functions import sort_overloads
+
+    names = {
+        "a": {"a(int[] x)": ("int[]",), "a(Tensor[] x)": ("Tensor[]",), "a(int x, int y)": ("int", "int")},
+        "b": {"b(Scalar x)": ("Scalar",), "b(SymInt[] x)": ("SymInt[]",), "b(Scalar x, int y)": ("Scalar", "int")},
+        "z": {"z(Tensor x)": ("Tensor",), "z(Scalar x)": ("Scalar",), "z(Tensor x, Tensor y)": ("Tensor", "Tensor")},
+    }
+    types = {text: own for listed in names.values() for text, own in listed.items()}
+    groups = [SimpleNamespace(text=text, signature=_signature(text, own)) for text, own in types.items()]
+    expected: dict[str, list[str]] = defaultdict(list)
+    for group in sort_overloads(groups):
+        expected[group.text[0]].append(group.text)
+    assert _ordered(names) == expected
+    assert _ordered({"b": names["b"]})["b"] != expected["b"]  # alone
+
+
+def _ordered(names: dict[str, dict[str, tuple[str, ...]]]) -> dict[str, list[str]]:
+    found = orders_of({name: [*own.items()] for name, own in names.items()})
+    return {name: [[*names[name]][place] for place in order] for name, order in found.items()}
+
+
+def _signature(text: str, types: tuple[str, ...]) -> SimpleNamespace:
+    arguments = [SimpleNamespace(type=each) for each in types]
+    return SimpleNamespace(signature_str=lambda symint: text, arguments=lambda skip_outputs: arguments)
+
+
+# ---- edits
+
+
+def test_an_edit_of_a_schema_runs_its_own_hints(checkout: Checkout, tmp_path: Path) -> None:
+    edit(checkout, NATIVE, "- func: exp(Tensor self) -> Tensor", "- func: exp(Tensor self, *, int digits=1) -> Tensor")
+    edit(checkout, NATIVE, "- func: exp.out(Tensor self, *", "- func: exp.out(Tensor self, *, int digits=1")
+    run = checkout.run("pyi", "--out", "out").ok()
+    assert sorted(run.units) == ["Tensor.exp", "torch.exp"]
+    assert sorted(run.shards) == [FUNCTIONS, METHODS, "torch/_VF.pyi"]
+    assert stubs(checkout) == by_script(checkout.root, tmp_path / "out")
+    assert checkout.run("pyi", "--out", "out").clean().ran == []
+
+
+def test_an_edit_of_a_docstring_or_of_the_script_runs_what_it_changes(checkout: Checkout, tmp_path: Path) -> None:
+    edit(checkout, "torch/_tensor_docs.py", "On the CPU.", "Whether it is on the CPU.")
+    run = checkout.run("pyi", "--out", "out").ok()
+    assert (run.units, run.shards) == (["Tensor.is_cpu"], [METHODS])
+    edit(checkout, SCRIPT, '"def exp(input: str) -> Tensor: ..."', '"def exp(input: bytes) -> Tensor: ..."')
+    run = checkout.run("pyi", "--out", "out").ok()
+    assert (run.units, sorted(run.shards)) == (["torch.exp"], [FUNCTIONS, "torch/_VF.pyi"])
+    edit(checkout, "torch/_C/_nn.pyi.in", "${c_nn", "# by hand\n${c_nn")
+    assert checkout.run("pyi", "--out", "out").ok().shards == ["torch/_C/_nn.pyi"]
+    assert stubs(checkout) == by_script(checkout.root, tmp_path / "out")
+
+
+def test_a_new_function_is_in_all_lists(checkout: Checkout, tmp_path: Path) -> None:
+    entry = "\n- func: pair(Tensor self) -> (Tensor first, Tensor second)\n  variants: function, method\n"
+    with (checkout.root / NATIVE).open("a") as file:
+        file.write(entry + "  dispatch:\n    CompositeExplicitAutograd: pair\n")
+    run = checkout.run("pyi", "--out", "out").ok()
+    assert sorted(run.units) == ["Tensor.pair", "torch.pair"]
+    assert b'    "pair",' in stubs(checkout)[FUNCTIONS]
+    assert b"class pair(tuple[Tensor, Tensor]):" in stubs(checkout)["torch/return_types.pyi"]
+    assert stubs(checkout) == by_script(checkout.root, tmp_path / "out")
+
+
+# ---- errors
+
+
+ERRORS = {  # what is replaced in the script -> with what, and the report
+    "FACTORY = [": ("FACTORY = [][0], [", "it fails here: IndexError: list index out of range"),
+    "blocklist = [": ("blocked = [", "the script has no blocklist"),
+    "    for op in comparison_ops:": ("    while comparison_ops:", "gradmill does not read such a statement"),
+    '"def exp(input: str) -> Tensor: ..."': ('"def exp(input: str)', "not Python: unterminated string literal"),
+    '        "torch/_C/_nn.pyi",': ('        "torch/_C/_other.pyi",', "the script writes torch/_C/_other.pyi, which"),
+    "    gen_nn_functional(fm)": (
+        "    if parse_tags_yaml.all:\n        gen_nn_functional(fm)",
+        "not known without its",
+    ),
+    '"dispatched_hints": hints': ('"dispatched_hints": [Variant.method]', "'dispatched_hints' is not known before"),
+    "DEVICE = ": ("DEVICE = open('secret').read() and ", "this is not known without its imports"),
+}
+
+
+@pytest.mark.parametrize("old", ERRORS)
+def test_a_script_that_cannot_be_read_is_an_error_at_its_line(checkout: Checkout, old: str) -> None:
+    """It is never executed."""
+    before, (new, problem) = stubs(checkout), ERRORS[old]
+    edit(checkout, SCRIPT, old, new)
+    checkout.run("pyi", "--out", "out").failed(f"{SCRIPT}:", problem)
+    assert stubs(checkout) == before
+
+
+def test_the_place_of_an_error_is_that_of_the_statement(checkout: Checkout) -> None:
+    edit(checkout, SCRIPT, "    for op in comparison_ops:", "    while comparison_ops:")
+    line = 1 + (checkout.root / SCRIPT).read_text().split("\n").index("    while comparison_ops:")
+    checkout.run("pyi", "--out", "out").failed(f"{SCRIPT}:{line}:5: error: ", "write it as PyTorch's releases do")
+
+
+def test_overloads_with_other_named_results_are_refused_as_by_the_script(checkout: Checkout, tmp_path: Path) -> None:
+    with (checkout.root / NATIVE).open("a") as file:
+        file.write(OTHER_NAMES)
+    checkout.run("pyi", "--out", "out").failed(f"{NATIVE}:", "its named results differ from those of another overload")
+    with pytest.raises(subprocess.CalledProcessError):
+        by_script(checkout.root, tmp_path / "out")
+
+
+# ---- the command
+
+
+def test_a_package_has_no_stubs(tmp_path: Path, torch_specs: Path) -> None:
+    """It lacks the templates."""
+    run = forked.gradmill(
+        ["pyi", "--native-functions-path", str(torch_specs / "ATen/native/native_functions.yaml")], tmp_path
+    )
+    run.failed("not the file of a PyTorch checkout", "packages of torch lack the templates")
+    forked.gradmill(["specs=torch", "families=stubs"], tmp_path).failed("type_stubs", "gen_pyi.py")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_checkout_without_a_template_is_an_error(checkout: Checkout) -> None:
+    (checkout.root / "torch/nn/functional.pyi.in").unlink()
+    checkout.run("pyi", "--out", "out").failed("torch/nn/functional.pyi.in")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--tags-path", "version.txt"], "--tags-path version.txt: not that of the checkout"),
+        (["--deprecated-functions-path", "missing"], "--deprecated-functions-path missing: not that of the checkout"),
+        (["--template-dir", "torch"], "--template-dir torch: not that of the checkout"),
+        (["--out", ""], "--out: the path is empty"),
+        (["families=nodes"], "the script writes the stubs alone"),
+    ],
+)
+def test_what_the_script_does_not_take_is_refused(built: Checkout, words: list[str], problem: str) -> None:
+    built.run("pyi", *words).failed(problem)
+
+
+def test_the_stubs_are_written_into_the_checkout(checkout: Checkout) -> None:
+    """By default, and with all of the script's arguments from another folder."""
+    checkout.run("pyi").clean()
+    assert (checkout.root / METHODS).read_bytes() == stubs(checkout)[METHODS]
+    words = ["--native_functions_path", f"pytorch/{NATIVE}", "--tags-path", "pytorch/aten/src/ATen/native/tags.yaml"]
+    words += ["--deprecated-functions-path", "pytorch/tools/autograd/deprecated.yaml", "--template-dir", "pytorch"]
+    forked.gradmill(["pyi", *words, "--out=other"], checkout.root.parent).clean()
+    assert files_in(checkout.root.parent / "other") == stubs(checkout)
