@@ -109,6 +109,6 @@ def test_there_a_command_that_is_of_no_set_works(tmp_path: Path, command: str) -
 
 def test_every_command_is_known_to_be_of_a_set_or_of_none() -> None:
     others = {"lsp", "completion", "init"}  # they find the set, or none
-    others |= {"generate-code", "torchgen", "backend-stubs"}  # and so do these
+    others |= {"generate-code", "torchgen", "backend-stubs", "pyi"}  # and so do these
     others |= {"worker"}  # each action names one
     assert sorted({*OF_SET, *OF_NONE} | others) == COMMANDS

@@ -11,7 +11,7 @@ from project import Project
 
 from front.test_help import COMMANDS
 
-SCRIPTS = ("generate-code", "torchgen", "backend-stubs")  # which have arguments of others
+SCRIPTS = ("generate-code", "torchgen", "backend-stubs", "pyi")  # which have arguments of others
 NAMED = {"export": "ninja", "completion": "bash", "show": "match", "schema": "manifest"}
 
 

@@ -112,6 +112,7 @@ OTHERS = {
     "generate-code",
     "torchgen",
     "backend-stubs",
+    "pyi",
     "init",
 }  # servers, runs, and a new set
 

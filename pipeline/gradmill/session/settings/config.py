@@ -366,6 +366,10 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
     facts = resolve(release)
     asked = [each for word in value.split(",") for each in _members(word, facts, specs, made)]
     if not asked:
+        lacking = next((each.needs_file for each in FAMILIES.values() if value in each.subsets and each.needs_file), "")
+        if lacking and lacking not in specs.files:
+            problem = f"families={value}: the spec set has no {FILE_NAMES[lacking]}, from which these files are made"
+            raise SpecError(problem, "name a checkout")
         raise SpecError(f"families={value}: PyTorch {release} has no such files", "name other families")
     for name in asked:
         if name not in FAMILIES:
