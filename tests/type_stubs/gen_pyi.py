@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import collections
 import importlib
+import inspect
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 from unittest.mock import Mock, patch
 from warnings import warn
@@ -137,10 +139,11 @@ def gather_docstrs() -> dict[str, str]:
 
 def add_docstr_to_hint(docstr: str, hint: str) -> str:
     """A hint with its docstring."""
+    docstr = inspect.cleandoc(docstr).strip()
     if "..." not in hint:
-        return f'{hint}\nr"""{docstr}"""\n'
-    lines = [hint.removesuffix("...").rstrip(), 'r"""', *docstr.split("\n"), '"""']
-    return "\n    ".join(lines)
+        return f'{hint}\nr"""{docstr}"""'
+    content = hint.removesuffix("...").rstrip() + "\n" + textwrap.indent(f'r"""\n{docstr}\n"""', prefix="    ")
+    return "\n".join(map(str.rstrip, content.splitlines())).rstrip()
 
 
 def gen_pyi(native_yaml_path: str, tags_yaml_path: str, deprecated_yaml_path: str, fm: FileManager) -> None:

@@ -78,7 +78,7 @@ def add_docstr_all(method: str, docstr: str) -> None:
 
 
 add_docstr_all("is_cpu", "On the CPU.")
-add_docstr_all("exp", "See also\\n\\n{out}".format(**common_args))
+add_docstr_all("exp", "See also\\n\\n      {out}\\n\\tmore".format(**common_args))
 """,
 }
 

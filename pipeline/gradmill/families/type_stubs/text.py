@@ -8,6 +8,7 @@ torchgen: `python.PythonSignature.signature_str_pyi`, `python.PythonSignature.si
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from inspect import cleandoc
 
 from gradmill.families.bindings.order import SignatureGroup, blamed, grouped
 from gradmill.families.bindings.signature import NONE, Parameter, PythonSignature
@@ -53,12 +54,14 @@ def render(hint: Hint, release: Release) -> dict[str, str]:
 
 def _documented(text: str, docstring: str, release: Release) -> str:
     """A hint with the docstring of the name."""
+    if release.spaces_docstrings:
+        docstring = cleandoc(docstring).strip()
     if "..." not in text:  # an attribute
         return f'{text}\nr"""{docstring}"""\n'
-    lines = [text.removesuffix("..."), 'r"""', *docstring.split("\n"), '"""', "..."]
+    lines = [text.removesuffix("..."), *(f"    {line}" for line in ('r"""', *docstring.split("\n"), '"""', "..."))]
     if release.spaces_docstrings:
-        lines = [text.removesuffix("...").rstrip(), *lines[1:-1]]
-    return "\n    ".join(lines)
+        lines = [lines[0].rstrip(), *lines[1:-1]]
+    return "\n".join(lines)
 
 
 def _signatures(group: SignatureGroup, hint: Hint, release: Release) -> Iterator[str]:
