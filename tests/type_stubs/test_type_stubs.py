@@ -188,6 +188,16 @@ def test_a_new_function_is_in_all_lists(checkout: Checkout, tmp_path: Path) -> N
     assert stubs(checkout) == by_script(checkout.root, tmp_path / "out")
 
 
+def test_explain_says_what_a_hint_is_made_from(checkout: Checkout) -> None:
+    """Not all schemas, whose names the script was given."""
+    words = ("families=stubs", "tree=checkout", "generated=out", "specs=.", "cache=build/gradmill")
+    run = checkout.run("explain", "torch.exp", *words).ok()
+    assert [line.split()[-1] for line in run.stdout.split("\n") if NATIVE in line] == ["exp", "exp.out"]
+    assert "type_stubs unit that is written by hand" in checkout.run("explain", "torch.tensor", *words).ok().stdout
+    edit(checkout, "torch/_tensor_docs.py", "On the CPU.", "Whether it is on the CPU.")
+    assert f"_tensor_docs.py → Tensor.is_cpu → {METHODS}" in checkout.run("explain", *words).ok().stdout
+
+
 # ---- errors
 
 

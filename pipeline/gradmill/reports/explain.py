@@ -360,7 +360,9 @@ def what_of(db: Database, family: str, unit: Unit) -> str:
     """The kind of a unit and its operator's schema, as text."""
     kind = "Node" if FAMILIES[family].unit == "Node" else f"{family} unit"
     key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
-    return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {schema_of(db, unit)}{key}"
+    schema = schema_of(db, unit)  # a name of type stubs may have none
+    of = f"of {schema}{key}" if schema else "that is written by hand"
+    return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} {of}"
 
 
 def called(path: str, names: Iterable[str]) -> str:

@@ -44,7 +44,8 @@ Ends = dict[Name, None]  # in the order of their discovery
 
 
 _PARTS = {infos_of.name, synthesized.name}  # tables with items that are parts of one value
-_GRAPH_TEXTS = "graphs:texts"  # by name: importing the module is slow, and only sets with graphs need it
+# Tables by what is an input for each of their items. By name: importing the modules is slow, and few runs need them.
+_GRAPH_TEXTS, _HINTS, _DOCSTRINGS = "graphs:texts", "hints:hints", "hints:docstrings"
 
 
 class Trail:
@@ -192,6 +193,10 @@ def end_of(name: Name) -> Name | None:
     if name[0] == ITEM:
         if name[1] == _GRAPH_TEXTS:
             return (INPUT, graph_label(name[2]))
+        if name[1] == _HINTS:
+            return (INPUT, spec_label("stub_script"))
+        if name[1] == _DOCSTRINGS:
+            return (INPUT, spec_label("tensor_docs" if name[-1].startswith("torch._C.") else "torch_docs"))
         if name[1] in (variants.name, structseqs.name):
             return entry_end("native", entry_of(name[-1]))
         if name[1] == values.name:

@@ -13,7 +13,7 @@ from gradmill.families.type_stubs.files import CLASSES, FUNCTIONS, STUBS
 from gradmill.families.type_stubs.order import Types, orders_of
 from gradmill.families.type_stubs.text import signature_lines
 from gradmill.model.bindings import Binding
-from gradmill.model.type_stubs import GENERATED, Hint, StubRules, StubScript
+from gradmill.model.type_stubs import GENERATED, Hint, StubScript, Written
 from gradmill.model.units import Unit
 from gradmill.problems.problem import Role, SpecError, TextError
 from gradmill.query.database import Database
@@ -61,7 +61,7 @@ def script(db: Database) -> StubScript:
     for each in _ENUMERATIONS:
         found = parse_file(db, "torchgen_model", lambda text, name=each: members_of(text, name))  # type: ignore[misc]
         known[f"{_MODEL}.{each}"] = [Record(name=own) for own in found or ()]
-    return parse_file(db, ROLE, lambda text: _written(text, known, names)) or StubScript({}, StubRules(), {})
+    return parse_file(db, ROLE, lambda text: _written(text, known, names)) or StubScript({}, {})
 
 
 def _written(text: str, known: Mapping[str, Any], names: Names) -> StubScript:
@@ -81,17 +81,16 @@ def _written(text: str, known: Mapping[str, Any], names: Names) -> StubScript:
     run.names[_MAIN]("", "", "", manager)
     if unknown := next((name for name in files if name not in STUBS), ""):
         raise TextError(f"the script writes {unknown}, which gradmill does not know", "update gradmill", 1, 1)
-    own = run.locals[_MAIN]
-    hints = {
-        f"{module}.{name}": _once(listed)
+    own, hint = run.locals[_MAIN], _Noting()
+    own.get(_CORRECTING, lambda text: text)(hint)
+    written = {
+        f"{module}.{name}": Written(_once(listed), name in by_hand, hint.replaced if module == _FUNCTION else [])
+        for by_hand in [set(run.names[_BY_HAND])]
         for module, table in _TABLES.items()
         for name, listed in sorted(own[table].items())
         if listed
     }
-    holes = {name: _holes(STUBS[name][1], written, [*hints], names) for name, written in files.items()}
-    hint = _Noting()
-    own.get(_CORRECTING, lambda text: text)(hint)
-    return StubScript(hints, StubRules([*run.names[_BY_HAND]], hint.replaced), holes)
+    return StubScript(written, {name: _holes(STUBS[name][1], own, [*written], names) for name, own in files.items()})
 
 
 def _stand_ins(name: str, module: str, names: Names) -> list[Record]:
@@ -139,17 +138,11 @@ class _Noting(str):
 
 
 @table
-def hints(db: Database) -> dict[str, list[str]]:
-    """The hints of each name, with a place for those that signatures give; none for one that has only a class."""
-    written = script(db)
-    classes = written.holes.get("torch/return_types.pyi", {}).get(CLASSES, ())
-    return {**{name: [] for name in classes}, **written.hints}
-
-
-@query
-def rules(db: Database) -> StubRules:
-    """What the script does to hints from signatures."""
-    return script(db).rules
+def hints(db: Database) -> dict[str, Written]:
+    """What the script says of each name; of one that has only a class, nothing."""
+    found = script(db)
+    classes = found.holes.get("torch/return_types.pyi", {}).get(CLASSES, ())
+    return {**{name: Written([], True, []) for name in classes}, **found.names}
 
 
 def holes(db: Database) -> dict[str, dict[str, str | list[str]]]:
@@ -198,13 +191,12 @@ def orders(db: Database) -> dict[str, list[int]]:
 @query
 def hint(db: Database, name: str) -> Hint | None:
     """A name with all that its stub needs; None if it has none."""
-    listed, own = hints.item(db, name), rules(db)
-    if listed is None:
+    written = hints.item(db, name)
+    if written is None:
         return None
     module, _, plain = name.rpartition(".")
     docstring = docstrings.item(db, _DOCUMENTED[module] + plain)
-    replaced = own.replaced if module == _FUNCTION else []
-    return Hint(listed, _binding(db, name), orders.item(db, name) or [], plain in own.by_hand, replaced, docstring)
+    return Hint(written, _binding(db, name), orders.item(db, name) or [], docstring)
 
 
 def _binding(db: Database, name: str) -> Binding | None:

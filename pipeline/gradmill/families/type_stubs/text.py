@@ -22,7 +22,11 @@ from gradmill.releases.model import Release
 from gradmill.rules.native.structseqs import named_results
 
 _TYPES, _CLASSES = Text("type_stubs/types.txt", phrases=True), Text("type_stubs/classes.txt")
-_SAME = ("Tensor", "Generator", "Stream", "str")  # types with the same name in Python
+_NAMES = {  # of types that have one name in all releases
+    **{name: name for name in ("Tensor", "Generator", "Stream", "str")},
+    **{"int": "_int", "DeviceIndex": "_int", "float": "_float", "bool": "_bool", "ScalarType": "_dtype"},
+    **{"QScheme": "_qscheme", "Layout": "_layout", "MemoryFormat": "memory_format"},
+}
 _WIDTH = 80  # of a line of code
 _DEFAULTS = {
     **dict.fromkeys(NONE, "None"),
@@ -42,8 +46,8 @@ def render(hint: Hint, release: Release) -> dict[str, str]:
     groups = grouped(hint.binding, release) if hint.binding is not None else []
     groups = [groups[place] for place in hint.order] if len(hint.order) == len(groups) else groups
     generated = [text for group in groups for text in _signatures(group, hint, release)]
-    hints = [text for each in hint.hints for text in (generated if each == GENERATED else [each])]
-    for old, new in hint.replaced:
+    hints = [text for each in hint.written.hints for text in (generated if each == GENERATED else [each])]
+    for old, new in hint.written.replaced:
         hints = [text.replace(old, new) for text in hints]
     if len(hints) > 1:
         hints = [f"@overload\n{text}" for text in hints]
@@ -67,7 +71,7 @@ def _documented(text: str, docstring: str, release: Release) -> str:
 def _signatures(group: SignatureGroup, hint: Hint, release: Release) -> Iterator[str]:
     """The hints of a signature: without `out` if it is deprecated, then as it is, then with its sizes as arguments."""
     signature, has_out = group.signature, group.out is not None
-    if hint.by_hand and not signature.deprecated:
+    if hint.written.by_hand and not signature.deprecated:
         return
     if signature.deprecated and has_out:
         yield _signature(group, release, out=False)
@@ -145,7 +149,7 @@ def argument_type(type_: str, release: Release) -> str:
     """The Python type of an argument; "" for a type that stubs do not know."""
     types, inner = _TYPES.of(release), element(type_)
     if inner is None:
-        return types[type_].fill({}) if type_ in types else type_ if type_ in _SAME else ""
+        return types[type_].fill({}) if type_ in types else _NAMES.get(type_, "")
     if type_.endswith("?"):
         return _optional(argument_type(inner, release), release)
     name = f"optional_{inner[:-1]}_list" if inner.endswith("?") else f"{inner}_list"
