@@ -156,13 +156,16 @@ def of_classes(root: Path, folder: Path) -> list[Case]:
     return [with_classes(folder / f"classes-{guard}.yaml", listed, ["relu"], guard) for guard in ("true", "false")]
 
 
-def with_classes(file: Path, structured: Sequence[str], functions: Iterable[str], guard: str) -> Case:
+def with_classes(
+    file: Path, structured: Sequence[str], functions: Iterable[str], guard: str, symint: Iterable[str] = ()
+) -> Case:
     """A backend with structured kernels."""
     case = Case(file, structured=tuple(structured))
+    tail = "".join(["symint:\n", *(f"  - {name}\n" for name in symint)])
     head = f"backend: {BACKEND}\ncpp_namespace: mine\ndevice_guard: {guard}\nuse_out_as_primary: true\nsupported:\n"
     head += "".join(f"  - {name}\n" for name in functions)
-    case.plain.write_text(head + "".join(f"  - {name}\n" for name in structured))
-    file.write_text(head + "".join(f"  - {name}: {{structured: true}}\n" for name in structured))
+    case.plain.write_text(head + "".join(f"  - {name}\n" for name in structured) + tail)
+    file.write_text(head + "".join(f"  - {name}: {{structured: true}}\n" for name in structured) + tail)
     return case
 
 

@@ -56,7 +56,7 @@ def lift(stubs: Any, structured: set[str]) -> None:
         for name, metadata in {**own.index}.items() if own is not None else ():
             if str(name) in structured:
                 space = f"{found.cpp_namespace}::{found.class_name or own.native_function_class_name()}"
-                kernel = str(name).replace(".", "_")
+                kernel = str(name).replace(".", "_") + ("_symint" if metadata.supports_symint() else "")
                 changed = dataclasses.replace(metadata, kernel=kernel, structured=True, cpp_namespace=space)
                 own.index[name] = changed
         return found

@@ -100,7 +100,7 @@ IGNORED = (
 WRONG = {  # an edit -> the place and the beginning of its message
     ("backend: Lazy\n", ""): "2:1: error: the file has no value for 'backend'",
     ("cpp_namespace: torch::lazy\n", ""): "2:1: error: the file has no value for 'cpp_namespace'",
-    ("torch::lazy\n", "a::b::c\n"): "3:16: error: 'a::b::c' is more than 2 namespaces",
+    ("torch::lazy\n", "a::b::c::d\n"): "3:16: error: 'a::b::c::d' is more than 3 namespaces",
     ("backend: Lazy", "backend: Lasy"): "2:10: error: unknown dispatch key 'Lasy'",
     ("backend: Lazy", "backend: NPU"): "hint: write PrivateUse1, the key of backends outside of PyTorch",
     ("backend: Lazy", "backend: CPU"): "2:10: error: the kernels of 'CPU' are in native_functions.yaml",
@@ -128,11 +128,14 @@ WRONG = {  # an edit -> the place and the beginning of its message
     (
         "symint:\n",
         "  - mm.out: {structured: true}\nsymint:\n  - mm.out\n",
-    ): "mm.out: 'mm.out' is structured: its kernel",
+    ): "mm.out: the kernel of 'mm.out' cannot take SymInt",
     ("  - topk\n", "  - mm.outs: {structured: true}\n"): "error: mm.outs: no function is called 'mm.outs'",
     ("  - topk\n", "  - mm.out: {structred: true}\n"): "error: unknown option 'structred'",
     ("  - topk\n", "  - mm.out: {structured: 1}\n"): "error: structured is neither true nor false",
     ("  - topk\n", "  - mm.out:\n"): "error: 'mm.out' has no options",
+    ("  - topk\n", "  - mm.out: {device_guard: 0}\n"): "error: device_guard is neither true nor false",
+    ("  - topk\n", "  - mm.out: {define_meta: true}\n"): "error: 'mm.out' has define_meta, and is not structured",
+    ("  - topk\n", "  - mm.out:\n    define_mta: true\n"): "error: unknown option 'define_mta'\n",
     ("  - lerp.Scalar\n", "  - lerp.Scalar_out: {structured: true}\n"): "error: an item of autograd is not the name of",
 }
 STRUCTURED = ("max.dim_max", "mul.out", "topk.values", "mm.out", "index_add.out", "cat.out", "eq.Tensor_out")
@@ -145,7 +148,8 @@ def test_both_come_to_one_verdict_and_to_the_same_files(checkout: Checkout, tmp_
     for case, text in zip(cases, texts):
         case.file.write_text(text)
     guards = ("true", "false")
-    classes = [with_classes(tmp_path / f"{each}.yaml", STRUCTURED, ["relu", "gelu.out"], each) for each in guards]
+    functions, symint = ["relu", "gelu.out"], {"true": ["topk.values"], "false": []}
+    classes = [with_classes(tmp_path / f"{each}.yaml", STRUCTURED, functions, each, symint[each]) for each in guards]
     *wanted, guarded, unguarded = by_torchgen(checkout.root, [*cases, *classes], tmp_path / "torchgen")
     for case, expected in zip(cases[: len(RIGHT)], wanted):
         assert run_of(checkout, case) == expected == Made("", expected.files)
@@ -153,6 +157,7 @@ def test_both_come_to_one_verdict_and_to_the_same_files(checkout: Checkout, tmp_
     for case, expected in zip(classes, (guarded, unguarded)):
         assert run_of(checkout, case) == expected == Made("", expected.files)
     assert guarded.files != unguarded.files
+    assert b"topk_values_symint : public" in guarded.files["PrivateUse1NativeFunctions.h"]
     for case, expected, message in zip(cases[len(RIGHT) :], wanted[len(RIGHT) :], WRONG.values()):
         error = run_of(checkout, case).error
         assert expected.error and re.search(rf"^{case.file}:\d+:\d+: error: ", error), (message, expected.error)
@@ -240,6 +245,57 @@ def test_structured_kernels_must_be_defined_once(checkout: Checkout, tmp_path: P
         f"error: mm.out: kernels.cpp defines {name}_mm_out 2 times, not once",
     ]
     assert f"define void {name}_pow_Tensor_Tensor_out::impl(const at::Tensor & self, const at" in ran.stderr
+
+
+OPTIONS = """\
+backend: PrivateUse1
+cpp_namespace: a::b::c
+device_guard: true
+supported:
+  - mul.out: {structured: true}
+  - index_add.out: {structured: true}
+  - relu
+"""
+
+
+def test_options_that_torchgen_has_in_an_open_pull_request(checkout: Checkout, tmp_path: Path) -> None:
+    """Without its guard an operator is as without the backend's, written in one mapping or as keys next to it."""
+
+    def made(text: str) -> tuple[str, str]:
+        (tmp_path / "options.yaml").write_text(text)
+        stubs(checkout, tmp_path / "options.yaml").clean()
+        files = files_in(checkout.root / OUT)
+        return files["PrivateUse1NativeFunctions.h"].decode(), files["RegisterPrivateUse1.cpp"].decode()
+
+    header, register = made(OPTIONS)
+    assert "namespace a {\nnamespace b {\nnamespace c {\n" in header and " a::b::c::PrivateUse1" in register
+    unguarded = OPTIONS.replace("true}", "true, device_guard: false}").replace("relu", "relu: {device_guard: false}")
+    assert made(unguarded) == made(OPTIONS.replace("guard: true", "guard: false")) != (header, register)
+    assert made(re.sub(r": \{(.*), (.*)\}", r":\n    \1\n    \2", unguarded)) == made(unguarded)
+    own, same = made(OPTIONS.replace("true}", "true, define_meta: true}"))
+    assert same == register
+    assert [line for line in own.splitlines() if line not in header.splitlines()] == [
+        "using base = at::meta::structured_index_add;",
+        "meta_return_ty meta(const at::Tensor & self, int64_t dim, const at::Tensor & index,"
+        " const at::Tensor & source, const at::Scalar & alpha);",
+        "using base = at::meta::structured_mul_Tensor;",
+        "void meta(const at::Tensor & self, const at::Tensor & other);",
+    ]
+
+
+def test_own_meta_functions_must_be_defined(checkout: Checkout, tmp_path: Path) -> None:
+    file, kernels, name = tmp_path / "backend.yaml", tmp_path / "kernels.cpp", "PrivateUse1NativeFunctions::structured"
+    file.write_text(OPTIONS.replace("true}", "true, define_meta: true}").replace("  - relu\n", ""))
+    kernels.write_text(
+        f"OWN_IMPL_FUNC(mul_out)() {{}}\nvoid {name}_mul_out::meta() {{}}\nOWN_IMPL_FUNC(index_add_out)()"
+    )
+    ran = stubs(checkout, file, "--impl-path", kernels)
+    assert re.findall("error: .*", ran.stderr) == [
+        f"error: index_add.out: kernels.cpp defines {name}_index_add_out::meta 0 times, not once"
+    ]
+    assert f"define {name}_index_add_out::meta_return_ty {name}_index_add_out::meta(const at::Tensor & se" in ran.stderr
+    kernels.write_text(kernels.read_text() + "\nOWN_META_FUNC(index_add_out)() {}\n")
+    assert stubs(checkout, file, "--impl-path", kernels).status == 0
 
 
 def run_of(checkout: Checkout, case: Case) -> Made:

@@ -7,12 +7,15 @@ from msgspec import Struct
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import Schema
 
-# The lists of operators, and those that have the option `structured` in one.
-List = Literal["supported", "full_codegen", "autograd", "symint", "ir_gen", "structured"]
+# The lists of operators, and the options that these have in one.
+List = Literal["supported", "full_codegen", "autograd", "symint", "ir_gen", "structured", "define_meta", "unguarded"]
 KERNELS: tuple[List, ...] = ("supported", "full_codegen")  # of the backend's key
 AUTOGRAD: List = "autograd"
 LISTS: tuple[List, ...] = (*KERNELS, AUTOGRAD, "symint", "ir_gen")
-STRUCTURED: List = "structured"  # not a list of the file
+STRUCTURED: List = "structured"  # not lists of the file
+DEFINE_META: List = "define_meta"
+UNGUARDED: List = "unguarded"  # device_guard: false
+OPTIONS: tuple[List, ...] = (STRUCTURED, DEFINE_META, UNGUARDED)
 
 
 class Item(Struct, frozen=True, gc=False, array_like=True):
@@ -86,6 +89,16 @@ class Roles(Struct, frozen=True, gc=False, array_like=True):
         return STRUCTURED in self.listed
 
     @property
+    def defines_meta(self) -> bool:
+        """Whether the backend has a meta function of its own for that."""
+        return DEFINE_META in self.listed
+
+    @property
+    def guarded(self) -> bool:
+        """Whether its device is guarded if the backend's are."""
+        return UNGUARDED not in self.listed
+
+    @property
     def autograd(self) -> bool:
         """Whether it has one for autograd's key."""
         return AUTOGRAD in self.listed
@@ -119,6 +132,9 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
     order: str  # lazy tensors sort functions by it
     first: str = ""  # the first function with its signature, whose place in the file it has otherwise
     out: str = ""  # the structured out variant that implements it, maybe itself; then `functional` is always there
+    guarded: bool = True  # whether its device is guarded if the backend's are
+    defines_meta: bool = False  # whether the class of the kernel has a meta function of its own
+    symint: bool = False  # whether that out variant takes SymInt
 
 
 class BackendFunction(Struct, frozen=True, gc=False, array_like=True):

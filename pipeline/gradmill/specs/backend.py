@@ -12,7 +12,19 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from gradmill.grammar.names import parse_operator_name
 from gradmill.grammar.schema import SchemaParser
-from gradmill.model.backends import AUTOGRAD, KERNELS, LISTS, STRUCTURED, Backend, BackendFile, Item, List, OwnNode
+from gradmill.model.backends import (
+    AUTOGRAD,
+    DEFINE_META,
+    KERNELS,
+    LISTS,
+    STRUCTURED,
+    UNGUARDED,
+    Backend,
+    BackendFile,
+    Item,
+    List,
+    OwnNode,
+)
 from gradmill.problems.problem import SpecError, TextError, all_of, nearest
 from gradmill.specs.values import NodeBudget, load_node, plain_value, text_error
 
@@ -34,8 +46,12 @@ _LISTED_OF_STUBS: dict[str, List] = {
 }
 _MAY_BE_EMPTY = ("supported", "symint")  # lists for which upstream accepts a key without a value
 _FEWEST = "write the key of the backend, as backend: Lazy"
-_MOST_NAMESPACES = 2
-_OPTIONS = (STRUCTURED,)  # of an operator
+_MOST_NAMESPACES, _MOST_OF_STUBS = 2, 3  # upstream: two
+_OPTIONS: dict[str, tuple[bool, List]] = {  # of an operator, none of them upstream -> the value that says what
+    "structured": (True, STRUCTURED),
+    "define_meta": (True, DEFINE_META),
+    _GUARD: (False, UNGUARDED),
+}
 
 
 class Key(NamedTuple):
@@ -90,30 +106,32 @@ class _Reader:
         return list(zip(key.node.value, key.value))
 
     def entry(self, node: Node, value: object, listed: List) -> list[Item]:
-        """What an item of a list of operators says: the list that its operator is in, and whether it is structured."""
-        if self._lazy or listed not in KERNELS or not isinstance(node, MappingNode) or len(node.value) != 1:
+        """What an item of a list of operators says: the list that its operator is in, and its options."""
+        (name, options), *others = value.items() if isinstance(value, dict) and value else [(value, None)]
+        with_options = isinstance(node, MappingNode) and (not others or options is None)
+        if self._lazy or listed not in KERNELS or not with_options:
             item = self.operator(node, value, listed)
             return [] if item is None else [item]
-        assert isinstance(value, dict)
-        (key, own), (name, options) = node.value[0], next(iter(value.items()))
+        key, own = node.value[0]
         item = self.operator(key, name, listed)
-        is_structured = self._structured(own, str(name), options)
-        if item is None:
-            return []
-        return [item, replace(item, listed=STRUCTURED)] if is_structured else [item]
+        marks = self._options(own, str(name), dict(others) if others else options)
+        return [] if item is None else [item, *(replace(item, listed=mark) for mark in marks)]
 
-    def _structured(self, node: Node, name: str, options: object) -> bool:
-        """Whether the options of an operator say that its kernel is structured."""
+    def _options(self, node: Node, name: str, options: object) -> list[List]:
+        """What the options of an operator say of it."""
         hint = f"write - {name}: {{structured: true}}, or - {name}"
         if not isinstance(options, dict) or not options:
             self.error(node, f"'{name}' has no options", hint)
-            return False
-        for option in (str(each) for each in options if each not in _OPTIONS):
-            self.error(node, f"unknown option '{option}'", nearest(option, _OPTIONS) or hint)
-        structured = options.get(STRUCTURED, False)
-        if not isinstance(structured, bool):
-            self.error(node, "structured is neither true nor false", hint)
-        return structured is True
+            return []
+        for option, value in options.items():
+            if option not in _OPTIONS:
+                self.error(node, f"unknown option '{option}'", nearest(str(option), _OPTIONS) or hint)
+            elif not isinstance(value, bool):
+                self.error(node, f"{option} is neither true nor false", hint)
+        marks = [mark for option, (value, mark) in _OPTIONS.items() if options.get(option) is value]
+        if DEFINE_META in marks and STRUCTURED not in marks:
+            self.error(node, f"'{name}' has define_meta, and is not structured", "write structured: true, too")
+        return marks
 
     def operator(self, node: Node, value: object, listed: List) -> Item | None:
         """An item of a list of operators; None if it does not name one."""
@@ -173,7 +191,7 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
     class_name = keys[_CLASS].value if _CLASS in keys else None  # printed as it is
     backend = Backend(
         reader.text(keys, root, _BACKEND, _FEWEST),
-        _namespace(reader, keys, root),
+        _namespace(reader, keys, root, _MOST_NAMESPACES if lazy else _MOST_OF_STUBS),
         reader.flag(keys, _GUARD),
         reader.flag(keys, _OUT),
         any(item.listed in KERNELS for item in items),
@@ -190,10 +208,10 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
     return BackendFile(backend, tuple(own for own, _ in nodes), tuple(items), places)
 
 
-def _namespace(reader: _Reader, keys: dict[str, Key], root: Node) -> str:
+def _namespace(reader: _Reader, keys: dict[str, Key], root: Node, most: int) -> str:
     name = reader.text(keys, root, _NAMESPACE, "write the namespace of the kernels, as cpp_namespace: torch::lazy")
-    if len(name.split("::")) > _MOST_NAMESPACES:
-        reader.error(keys[_NAMESPACE].node, f"'{name}' is more than {_MOST_NAMESPACES} namespaces", "write two or one")
+    if len(name.split("::")) > most:
+        reader.error(keys[_NAMESPACE].node, f"'{name}' is more than {most} namespaces", f"write {most} or fewer")
     return name
 
 

@@ -16,6 +16,7 @@ from gradmill.grammar.schema import parser
 from gradmill.model.backends import KERNELS as LISTED_KERNELS
 from gradmill.model.backends import (
     LISTS,
+    OPTIONS,
     STRUCTURED,
     Backend,
     BackendFile,
@@ -32,7 +33,7 @@ from gradmill.model.schema import is_tensor_like
 from gradmill.problems.problem import Problem, Role, SpecError, nearest, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
-from gradmill.rules.backends.kernels import defined_kernels, missing_kernel
+from gradmill.rules.backends.kernels import META, defined_kernels, missing_kernel
 from gradmill.rules.backends.members import check_keys, clashes, members_of, structured_errors
 from gradmill.specs.spec_set import FILE_NAMES
 from gradmill.stages import kernels
@@ -79,7 +80,7 @@ def roles(db: Database, role: Role) -> dict[str, Roles]:
     """The lists that each operator is in."""
     whole = read(db, role)
     listed: dict[str, set[str]] = {}
-    order = (*LISTS, STRUCTURED)
+    order = (*LISTS, *OPTIONS)
     for item in whole.items if whole is not None else ():
         listed.setdefault(item.name, set()).add(item.listed)
     return {name: Roles(tuple(each for each in order if each in listed[name])) for name in sorted(listed)}
@@ -261,7 +262,7 @@ def _problem_of(
     role: Role, item: Item, known: set[str], own: dict[str, Roles], seen: set[tuple[str, str]]
 ) -> Problem | None:
     """The problem of an item; None if it is right. What upstream ignores is a warning."""
-    if item.listed == STRUCTURED:  # reported with its group
+    if item.listed in OPTIONS:  # reported with its operator, or its group
         return None
     if item.name not in known:
         ignored = item.listed in ("symint", "ir_gen")
@@ -301,7 +302,9 @@ def check_kernels(db: Database, role: Role, declarations: Mapping[str, str]) -> 
     facts, whole = backend(db, role), text(db, key) if key in spec_set(db).files else None
     if facts is None or whole is None:
         return
-    wanted = by_key((each.kernel, each.function) for each in all_members(db, role) if each.kernel and not each.traced)
+    written = [each for each in all_members(db, role) if each.kernel and not each.traced]
+    metas = [(each.kernel + META, each.function) for each in written if each.defines_meta]
+    wanted = by_key([*((each.kernel, each.function) for each in written), *metas])
     try:
         defined = defined_kernels(whole, facts.class_name)
     except SpecError as odd:

@@ -1,7 +1,8 @@
 """The stub of a function, as plan and as text. One that a structured kernel implements has the class of the kernel,
 derived from that of the meta function in ATen, and the wrapper of the function, with a class for its results.
 
-Upstream has structured kernels for keys of ATen alone, and rejects those of a backend.
+Upstream has structured kernels for keys of ATen alone, and rejects those of a backend; their own meta functions are as
+in pytorch #172539, which is open.
 
 torchgen: `native_functions.gen_structured`, `register_dispatch_key.RegisterDispatchKey.gen_structured`.
 """
@@ -9,13 +10,13 @@ torchgen: `native_functions.gen_structured`, `register_dispatch_key.RegisterDisp
 from __future__ import annotations
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from gradmill.families.backends import wrappers
 from gradmill.families.backends.files import META_HEADER
-from gradmill.families.backends.stubs import Stub, pieces, stub
+from gradmill.families.backends.stubs import Stub, check_symint, pieces, stub
 from gradmill.families.family import DECLARATION, REGISTRATION, WRAPPER
-from gradmill.families.kernel_headers.plan import Declaration, class_declaration
+from gradmill.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
 from gradmill.families.kernel_headers.text import kernel_text
 from gradmill.families.kernel_registrations.classes import Guards
 from gradmill.families.kernel_registrations.plan import Wrapper, class_wrapper
@@ -36,6 +37,7 @@ class StructuredStub(Struct, frozen=True, gc=False, array_like=True):
     wrapper: Wrapper
     declaration: Declaration | None  # of the kernel, if it is that of this function
     operator: str  # whose header has the class of the meta function
+    meta: Meta | None  # that class, if the kernel has a meta function of its own
 
 
 def plan(of: BackendFunction, release: Release) -> Stub | StructuredStub:
@@ -47,12 +49,16 @@ def _structured(of: BackendFunction, release: Release) -> StructuredStub:
     backend, member, functional, out = of.backend, of.member, of.functional, of.out
     assert functional is not None and out is not None
     key = member.key
-    kernel = Kernel(str(out.func.name).replace(".", "_"), f"{backend.namespace}::{backend.class_name}", structured=True)
+    if member.symint:
+        check_symint(out)
+    name = str(out.func.name).replace(".", "_") + ("_symint" if member.symint else "")
+    kernel = Kernel(name, f"{backend.namespace}::{backend.class_name}", structured=True)
     group = Group((functional, replace(out, dispatch={**out.dispatch, key: kernel})))
-    guards = _GUARDED if backend.device_guard else _UNGUARDED
-    wrapper = class_wrapper(of.function, group, key, guards, release)
+    guards = _GUARDED if backend.device_guard and member.guarded else _UNGUARDED
+    wrapper = class_wrapper(group.primary if member.kernel else of.function, group, key, guards, release)
     declaration = class_declaration(group, key, release)[1] if member.kernel else None
-    return StructuredStub(wrapper, declaration, functional.func.name.base)
+    meta = meta_class(group, release) if member.kernel and member.defines_meta else None
+    return StructuredStub(wrapper, declaration, functional.func.name.base, meta)
 
 
 def render(plan: Stub | StructuredStub, release: Release) -> dict[str, str]:
@@ -64,6 +70,15 @@ def render(plan: Stub | StructuredStub, release: Release) -> dict[str, str]:
         REGISTRATION: registration(plan.wrapper, release),
     }
     if plan.declaration is not None:
-        found[DECLARATION] = kernel_text("", plan.declaration, release)
+        found[DECLARATION] = _declaration(plan.declaration, plan.meta, release)
         found[META_HEADER] = _TEXT.of(release)["include"].fill({"name": plan.operator, "suffix": "_meta"})
     return found
+
+
+def _declaration(kernel: Declaration, meta: Meta | None, release: Release) -> str:
+    """The class of a kernel. Its own meta function returns what that of ATen does."""
+    if meta is None:
+        return kernel_text("", kernel, release)
+    returned = "meta_return_ty" if meta.precomputed else "void"
+    values = {**asdict(kernel), "meta_parameters": meta.parameters, "returned": returned}
+    return _TEXT.of(release)["class_with_meta"].fill(values)

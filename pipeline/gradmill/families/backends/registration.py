@@ -44,7 +44,8 @@ def _calling(of: BackendFunction, release: Release) -> str:
     name = _wrapper(of, function.func)
     arguments = ", ".join(to_kernel(function, release, symint=Kernel(kernel).supports_symint))
     qualified = f"{of.backend.namespace}::{of.backend.class_name}::{kernel}"
-    call = wrappers.call_of(function, of.member.key, qualified, arguments, guards=of.backend.device_guard)
+    guards = of.backend.device_guard and of.member.guarded
+    call = wrappers.call_of(function, of.member.key, qualified, arguments, guards=guards)
     return wrappers.wrapper(name, declarator(function, name, release, symint=True), call, release)
 
 

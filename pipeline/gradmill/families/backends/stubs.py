@@ -11,7 +11,7 @@ from gradmill.cpp.backend_kernels import declarator
 from gradmill.families.backends.registration import definition, registration
 from gradmill.families.family import AUTOGRAD_DECLARATION, DECLARATION, REGISTRATION, WRAPPER
 from gradmill.model.backends import BackendFunction
-from gradmill.model.native import Kernel
+from gradmill.model.native import Kernel, NativeFunction
 from gradmill.model.schema import has_symint
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
@@ -29,11 +29,17 @@ def stub(of: BackendFunction, release: Release) -> Stub:
     """The stub of a function. Raises a SpecError for a type without C++."""
     member, function = of.member, of.function
     symint = Kernel(member.kernel).supports_symint
-    if symint and not has_symint(function.func):
-        problem = f"the kernel of '{function.func.name}' cannot take SymInt: its schema has none"
-        raise SpecError(problem, "remove it from symint", field=("func",))
+    if symint:
+        check_symint(function)
     declared = f"static {declarator(function, member.kernel, release, symint=symint)};" if member.kernel else ""
     return Stub(of, declared, bool(member.key) and not function.manual_kernel_registration)
+
+
+def check_symint(function: NativeFunction) -> None:
+    """Raises a SpecError for a function whose kernel is to take SymInt, and whose schema has none."""
+    if not has_symint(function.func):
+        problem = f"the kernel of '{function.func.name}' cannot take SymInt: its schema has none"
+        raise SpecError(problem, "remove it from symint", field=("func",))
 
 
 def pieces(stub: Stub, release: Release) -> dict[str, str]:

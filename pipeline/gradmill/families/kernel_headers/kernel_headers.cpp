@@ -11,6 +11,12 @@ ${macro}${returns} ${kernel}(${parameters});
 struct ${macro}structured_${kernel} : public at::meta::structured_${meta} {
 void impl(${parameters});
 };
+//// class_with_meta
+struct structured_${kernel} : public at::meta::structured_${meta} {
+using base = at::meta::structured_${meta};
+${returned} meta(${meta_parameters});
+void impl(${parameters});
+};
 //// meta
 struct TORCH_API structured_${name} : public ${base} {
     ${precomputed}

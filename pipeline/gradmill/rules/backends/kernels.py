@@ -1,7 +1,7 @@
 """Whether a C++ file defines the kernels that a backend writes by hand.
 
 Structured kernels, which upstream has none of, are defined as `void Class::structured_add_out::impl(…)`, or by a macro
-such as TORCH_IMPL_FUNC(add_out).
+such as TORCH_IMPL_FUNC(add_out); their own meta functions as `…::meta(…)`, or by TORCH_META_FUNC(add_out).
 
 torchgen: `gen_backend_stubs.error_on_missing_kernels`.
 """
@@ -16,7 +16,8 @@ from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
 
 _NAME = "write letters, digits and underscores"
-_IMPLEMENTATION = regex(r"^void impl(\(.*\));$", re.MULTILINE)
+META = "::meta"  # after the name of a structured kernel: its meta function
+_MEMBER = regex(r"^(\w+) (impl|meta)(\(.*\));$", re.MULTILINE)
 
 
 def defined_kernels(text: str, class_name: str) -> Counter[str]:
@@ -30,10 +31,12 @@ def defined_kernels(text: str, class_name: str) -> Counter[str]:
     if groups:
         raise SpecError(f"class_name '{class_name}' is not the name of a class: it has parentheses", _NAME)
     calls = regex(rf"(.*){class_name}::\s*([\w\d]*)\(").findall(text)
-    implementations = regex(rf"(.*){class_name}::\s*(structured_\w+)::\s*impl\s*\(").findall(text)
-    macros = regex(r"^\s*\w*IMPL_FUNC\(\s*(\w+)\s*\)", re.MULTILINE).findall(text)
-    named = Counter(name for before, name in (*calls, *implementations) if not before.endswith(":"))
-    return named + Counter(f"structured_{name}" for name in macros)
+    members = regex(rf"(.*){class_name}::\s*(structured_\w+)::\s*(impl|meta)\s*\(").findall(text)
+    macros = regex(r"^\s*\w*(IMPL|META)_FUNC\(\s*(\w+)\s*\)", re.MULTILINE).findall(text)
+    suffixes = {"impl": "", "meta": META}
+    named = [*calls, *((before, name + suffixes[member]) for before, name, member in members)]
+    counted = Counter(name for before, name in named if not before.endswith(":"))
+    return counted + Counter(f"structured_{name}{suffixes[member.lower()]}" for member, name in macros)
 
 
 def missing_kernel(
@@ -45,9 +48,11 @@ def missing_kernel(
         return None
     name = f"{class_name}::{kernel}"
     problem = f"{file} defines {name} {_times(defined[kernel])}, not {_times(wanted)}"
-    found = [_IMPLEMENTATION.search(each) for each in declarations]
-    if found and found[0] is not None:  # of a structured one, the declaration is its class
-        return SpecError(problem, f"define void {name}::impl{found[0][1]}")
+    for returns, member, parameters in _MEMBER.findall("\n".join(declarations)):  # those in a structured one's class
+        if (member == "meta") == kernel.endswith(META):
+            owner = name.removesuffix(META)
+            returned = returns if returns == "void" else f"{owner}::{returns}"
+            return SpecError(problem, f"define {returned} {owner}::{member}{parameters}")
     return SpecError(problem, f"define, in the class {class_name}: {' '.join(declarations)}")
 
 

@@ -41,7 +41,7 @@ def members_of(heads: Sequence[Listed], roles: Mapping[str, Roles], backend: Bac
         functional = group[0] if len(group) > 1 else None
         structured = has_structured_kernel(group, roles)
         for each in group:
-            member = _of_class(each, group, backend) if structured else _member(each, functional, roles, backend)
+            member = _of_class(each, group, roles, backend) if structured else _member(each, functional, roles, backend)
             if member is not None:
                 found.append(replace(member, first=first[group[0][1].signature]))
     return found
@@ -69,12 +69,15 @@ def has_structured_kernel(group: Sequence[Listed], roles: Mapping[str, Roles]) -
     return len(group) > 1 and group[1][1].structured and roles.get(group[1][1].name, _NONE).structured
 
 
-def _of_class(each: Listed, group: Sequence[Listed], backend: Backend) -> Member:
+def _of_class(each: Listed, group: Sequence[Listed], roles: Mapping[str, Roles], backend: Backend) -> Member:
     """A variant of a group with a structured kernel. Its class is named as the operator, not as the function in C++,
     which overloads share."""
     (functional, head), (out, primary) = group[:2]
-    kernel = f"structured_{unambiguous_name(parse_operator_name(primary.name))}" if each[0] == out else ""
-    return Member(each[0], functional, backend.key, kernel, False, False, head.unqualified, out=out)
+    own, kernel = roles[primary.name], ""
+    if each[0] == out:
+        kernel = f"structured_{unambiguous_name(parse_operator_name(primary.name))}{'_symint' if own.symint else ''}"
+    member = Member(each[0], functional, backend.key, kernel, False, False, head.unqualified, out=out)
+    return replace(member, guarded=own.guarded, defines_meta=own.defines_meta, symint=own.symint)
 
 
 def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles], backend: Backend) -> Member | None:
@@ -83,7 +86,7 @@ def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles],
     keys = {True: backend.key, False: backend.autograd_key}
     if own.kernel or own.autograd:
         kernel = head.cpp_name + ("_symint" if own.symint else "")
-        return Member(name, "", keys[own.kernel], kernel, own.traced, own.has_node, order)
+        return Member(name, "", keys[own.kernel], kernel, own.traced, own.has_node, order, guarded=own.guarded)
     wrapped = _NONE if functional is None or functional == each else roles.get(functional[1].name, _NONE)
     if functional is not None and (wrapped.kernel or wrapped.autograd) and not backend.out_as_primary:
         return Member(name, functional[0], keys[wrapped.kernel], "", False, own.has_node, order)
@@ -118,9 +121,6 @@ def _errors(group: Sequence[Listed], roles: Mapping[str, Roles]) -> Iterator[tup
     if not has_structured_kernel(group, roles):
         return
     (_, out), others = group[1], (group[0], *group[2:])
-    if roles[out.name].symint:
-        problem = f"'{out.name}' is structured: its kernel takes int64_t"
-        yield out.name, SpecError(problem, "remove it from symint")
     for _, head in others:
         if roles.get(head.name, _NONE).kernel:
             problem = f"'{head.name}' has a kernel, and the structured one of '{out.name}' implements it"
