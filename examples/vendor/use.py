@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
         "cube_ of a row": lambda t: in_a_row(t.clone()),
         "row": lambda t: ops.row(t, 1),
         "_foreach_cube": lambda t: ops._foreach_cube([t, t * 2]),
-        "gated": lambda t: ops.gated(t, 0.7),
+        "gated": lambda t: ops.gated(t, 0.7)[0],
         "shifted": lambda t: ops.shifted(t, 2.5),
         "mish": torch.nn.functional.mish,
         "mm": lambda t: t.mm(t.t()),

@@ -11,4 +11,3 @@ torch._register_device_module("toy", types.ModuleType("torch.toy"))
 torch.ops.load_library(str(Path(os.environ.get("TOY", "build/toy")).resolve() / "libtoy.so"))
 
 device = "toy"  # where operators and formulas run
-gated = torch.ops.toy._gated_with_mask  # with its hidden outputs

@@ -34,14 +34,10 @@ std::vector<at::Tensor> foreach_cube(at::TensorList self) {
   return found;
 }
 
-// The operator `gated` has one result. Its gradient needs the two other values.
-std::tuple<at::Tensor, at::Tensor, std::vector<int64_t>> gated_with_mask(const at::Tensor& self, double limit) {
+// The gradient needs the mask.
+std::tuple<at::Tensor, at::Tensor> gated(const at::Tensor& self, double limit) {
   at::Tensor mask = self.abs().lt(limit).to(self.scalar_type());
-  return {self * mask, mask, self.sizes().vec()};
-}
-
-at::Tensor gated(const at::Tensor& self, double limit) {
-  return std::get<0>(gated_with_mask(self, limit));
+  return {self * mask, mask};
 }
 
 at::Tensor shifted(const at::Tensor& self, const at::Scalar& by) {
@@ -58,8 +54,7 @@ TORCH_LIBRARY(toy, m) {
   m.def("cube.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
   m.def("row(Tensor(a) self, int index) -> Tensor(a)");
   m.def("_foreach_cube(Tensor[] self) -> Tensor[]");
-  m.def("gated(Tensor self, float limit) -> Tensor");
-  m.def("_gated_with_mask(Tensor self, float limit) -> (Tensor, Tensor, int[])");
+  m.def("gated(Tensor self, float limit) -> (Tensor, Tensor)");
   m.def("shifted(Tensor self, Scalar by) -> Tensor");
   m.def("squared_error(Tensor self, Tensor target) -> Tensor");
 }
@@ -75,7 +70,6 @@ TORCH_LIBRARY_IMPL(toy, PrivateUse1, m) {
   m.impl("row", row);
   m.impl("_foreach_cube", foreach_cube);
   m.impl("gated", gated);
-  m.impl("_gated_with_mask", gated_with_mask);
   m.impl("shifted", shifted);
 }
 

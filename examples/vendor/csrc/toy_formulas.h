@@ -30,9 +30,9 @@ inline at::Tensor row_gradient(const at::Tensor& grad, c10::SymIntArrayRef sizes
   return at::select_backward_symint(grad, sizes, 0, index);
 }
 
-// The gradient of a gated value. `mask` and `shape` are hidden outputs of the kernel.
-inline at::Tensor gated_gradient(const at::Tensor& grad, const at::Tensor& mask, at::IntArrayRef shape) {
-  return (grad * mask).reshape(shape);
+// The gradient of a gated value.
+inline at::Tensor gated_gradient(const at::Tensor& grad, const at::Tensor& mask) {
+  return (grad * mask);
 }
 
 // The gradient of a shifted value: a complex shift of a real one gives a complex result.

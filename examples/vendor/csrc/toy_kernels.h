@@ -33,12 +33,7 @@ TOY_OPERATOR(cube_, "toy::cube_", "", at::Tensor&(at::Tensor&))
 TOY_OPERATOR(cube_out, "toy::cube", "out", at::Tensor&(const at::Tensor&, at::Tensor&))
 TOY_OPERATOR(row, "toy::row", "", at::Tensor(const at::Tensor&, int64_t))
 TOY_OPERATOR(_foreach_cube, "toy::_foreach_cube", "", std::vector<at::Tensor>(at::TensorList))
-TOY_OPERATOR(gated, "toy::gated", "", at::Tensor(const at::Tensor&, double))
-TOY_OPERATOR(
-    _gated_with_mask,
-    "toy::_gated_with_mask",
-    "",
-    std::tuple<at::Tensor, at::Tensor, std::vector<int64_t>>(const at::Tensor&, double))
+TOY_OPERATOR(gated, "toy::gated", "", std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, double))
 TOY_OPERATOR(shifted, "toy::shifted", "", at::Tensor(const at::Tensor&, const at::Scalar&))
 
 } // namespace _ops

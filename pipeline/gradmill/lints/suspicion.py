@@ -8,7 +8,6 @@ constants (`M_PI`, `kJagged`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from gradmill.cpp import identifiers
@@ -68,15 +67,11 @@ def suspicious(
     info: Info,
     function: NativeFunction,
     vocabulary: KnownNames,
-    hidden: Mapping[str, str] = MappingProxyType({}),
 ) -> list[SpecError]:
-    """The suspicions about the `info` of a definition under one dispatch key, each with its field.
-
-    `hidden` are the names and schema types of hidden outputs.
-    """
+    """The suspicions about the `info` of a definition under one dispatch key, each with its field."""
     field = ("dispatch", dispatch_key) if definition.by_key else ()
     rows = {row.names: row for key, rows in definition.dispatch if key == dispatch_key for row in rows}
-    suspicions = _in_formulas(info, function, rows, vocabulary, hidden)
+    suspicions = _in_formulas(info, function, rows, vocabulary)
     for error in suspicions:
         error.field = (*field, *error.field)
     for condition in definition.output_differentiability_conditions or ():
@@ -115,13 +110,12 @@ def _in_formulas(
     function: NativeFunction,
     rows: Mapping[tuple[str, ...], Formula],
     vocabulary: KnownNames,
-    hidden: Mapping[str, str],
 ) -> list[SpecError]:
     """The suspicions about the formulas of `info`."""
     arguments, outputs = _arguments(function), _outputs(function)
     names = _output_names(function)
     suspicions = [*_twice(rows), *out_of_bounds(info, function, rows)]
-    types = {**arguments, **outputs, **hidden, **_gradients(function, info)}
+    types = {**arguments, **outputs, **_gradients(function, info)}
     optional = {name for name, type_ in types.items() if type_ == "Tensor?"}
     types |= dict.fromkeys(optional, "Tensor")  # a Node unpacks it
     backward: dict[tuple[str, ...], Sequence[Node]] = {}
@@ -147,7 +141,7 @@ def _in_formulas(
         if row.formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):  # derived from the backward formula
             suspicions += nonlinear(info, row, backward, results) if row.formula == AUTO_LINEAR else []
             continue
-        known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs, **hidden}
+        known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs}
         known |= dict.fromkeys(ORIGINALS if function.func.name.inplace else (), "Tensor")
         for name in differentiable:
             type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""

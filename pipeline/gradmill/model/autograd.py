@@ -73,7 +73,6 @@ class Reverse(Struct, frozen=True, gc=False, array_like=True):
     named_gradients: tuple[tuple[str, int], ...]  # the used ones, each with its index among all
     args_with_derivatives: tuple[DifferentiableInput, ...]
     node: str = ""  # the Node's name
-    saved_hidden: tuple[str, ...] = ()
 
 
 class Info(Struct, frozen=True, gc=False, array_like=True):
@@ -91,7 +90,6 @@ class Info(Struct, frozen=True, gc=False, array_like=True):
     non_differentiable_arg_names: tuple[str, ...]
     output_differentiability: tuple[bool, ...] | None
     output_differentiability_conditions: tuple[str, ...] | None
-    saved_hidden: tuple[str, ...] = ()  # the names of those in all_saved_inputs that are of hidden outputs
 
     @property
     def reverse(self) -> Reverse:
@@ -104,5 +102,4 @@ class Info(Struct, frozen=True, gc=False, array_like=True):
             self.all_saved_outputs,
             tuple((name, self.available_named_gradients.index(name)) for name in self.used_named_gradients),
             self.args_with_derivatives,
-            saved_hidden=self.saved_hidden,
         )

@@ -35,7 +35,6 @@ class KernelDerivative(Struct, frozen=True, gc=False, array_like=True):
     differentiability: Differentiability
     conditions: tuple[str, ...]  # output_differentiability_conditions
     forward: tuple[ForwardDerivative, ...]
-    saved_hidden: tuple[KernelSaved, ...] = ()  # of hidden outputs; sorted by name
     reference: tuple[tuple[str, str], ...] = ()  # of an in-place foreach op's reference: names and types of its inputs
 
 

@@ -89,9 +89,6 @@ class Release(Struct, frozen=True):
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType
     left_out: frozenset[str]  # parts of kernels that a described set leaves out
-    hidden_outputs: dict[str, str]  # functions -> values that a backend's kernel returns after the results
-    hidden_kernels: dict[str, str]  # functions -> the C++ function that returns those, too
-    saved_calls: dict[str, str]  # calls of a tensor's methods that are saved in its place -> type of the value
     described: bool  # whether a description changes the output
     autocast_full: frozenset[str]  # overloads that autocast casts to float32 on devices other than the CPU, lately
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define

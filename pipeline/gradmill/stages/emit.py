@@ -20,7 +20,7 @@ from gradmill.releases.model import Release
 from gradmill.stages.kernels import definition_of, function_with_derivatives, outputs
 from gradmill.stages.match import reverse
 from gradmill.stages.schemas import entry_of, function, with_origin
-from gradmill.stages.set import defines, release, release_for
+from gradmill.stages.set import defines, release
 from gradmill.stages.units import unit
 
 _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
@@ -110,8 +110,6 @@ def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, ma
     subject = find(db, name)
     if subject is None:
         return {}
-    if kind.subject == "derivatives":
-        facts = release_for(db, subject.function)
     try:
         plan = kind.plan(subject, facts)
         return kind.render(kind.marked(plan) if marks else plan, facts)

@@ -21,7 +21,7 @@ from gradmill.query.query import Table, query, table
 from gradmill.rules.layers.entry import is_excluded
 from gradmill.stages.derivatives import Titled, buckets, definition, in_order, titles
 from gradmill.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
-from gradmill.stages.set import release_for, sources
+from gradmill.stages.set import release, sources
 
 Items = Table[[str], Raw]  # of infos, in the items of `parts`
 
@@ -102,7 +102,6 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none if it has errors, which are reported."""
     from gradmill.lints.suspicion import of_names, suspicious
     from gradmill.releases.elsewhere import dated_name
-    from gradmill.rules.derivatives.hidden import hidden_outputs
     from gradmill.rules.derivatives.info import create_infos, valid_rows  # much code, only for formulas that changed
     from gradmill.stages.formulas.cut import explained
     from gradmill.stages.formulas.vocabulary import Vocabulary
@@ -112,12 +111,11 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
     native = None if target is None else function(db, target.function)
     if defined is None or native is None:
         return []  # the function is None if this is verified before its table of names, which then changes
-    titled, facts = (entry, defined.schema, defined.name), release_for(db, native)
-    hidden = {each.name: each.type for each in hidden_outputs(native, facts)}
+    titled, facts = (entry, defined.schema, defined.name), release(db)
 
     def suspicions(defined: Definition, infos: Iterable[Keyed]) -> Iterator[SpecError]:
         for dispatch_key, info in infos:
-            yield from suspicious(defined, dispatch_key, info, native, Vocabulary(db), hidden)
+            yield from suspicious(defined, dispatch_key, info, native, Vocabulary(db))
 
     errors: list[SpecError] = []
     try:

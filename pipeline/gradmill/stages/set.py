@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from gradmill.model.aten import USUAL, AtenRequest
 from gradmill.model.layers import HookFile, SpecSource
-from gradmill.model.native import NativeFunction
 from gradmill.model.places import EVERYWHERE, Places
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
-from gradmill.query.query import query, table, unordered
+from gradmill.query.query import query, unordered
 from gradmill.releases import resolve
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import COMPOSITES
@@ -181,41 +180,7 @@ def version(db: Database) -> str:
 
 @unordered
 def release(db: Database) -> Release:
-    """The facts of the release, with the changes of the set's description, but for hidden outputs: `release_for`."""
-    facts = _facts(db)
-    return replace(facts, hidden_outputs={}, hidden_kernels={}) if facts.described else facts
-
-
-class HiddenFacts(Struct, frozen=True):
-    """What a description says about hidden outputs, by function."""
-
-    outputs: dict[str, str]
-    kernels: dict[str, str]
-
-
-@table
-def hidden_facts(db: Database) -> dict[str, HiddenFacts]:
-    """What the description says about hidden outputs, by the function's name without namespace."""
-    facts = _facts(db)
-    found: dict[str, HiddenFacts] = {}
-    for name in (*facts.hidden_outputs, *facts.hidden_kernels):
-        found.setdefault(name.rpartition("::")[2], HiddenFacts({}, {}))
-    for name, value in facts.hidden_outputs.items():
-        found[name.rpartition("::")[2]].outputs[name] = value
-    for name, value in facts.hidden_kernels.items():
-        found[name.rpartition("::")[2]].kernels[name] = value
-    return found
-
-
-def release_for(db: Database, function: NativeFunction) -> Release:
-    """The facts of the release with the hidden outputs of a function: an edit of them concerns this function alone."""
-    facts = release(db)
-    found = hidden_facts.item(db, str(function.func.name)) if facts.described else None
-    return facts if found is None else replace(facts, hidden_outputs=found.outputs, hidden_kernels=found.kernels)
-
-
-def _facts(db: Database) -> Release:
-    """All facts, with the changes of the set's description."""
+    """The facts of the release, with the changes of the set's description."""
     at, layers = version(db), described(db)
     changes = []
     if layers is not None:

@@ -20,7 +20,6 @@ from gradmill.model.native import NativeFunction
 from gradmill.model.nodes import NodeRow
 from gradmill.model.schema import schema_kind
 from gradmill.releases.model import Release
-from gradmill.rules.derivatives.hidden import hidden_outputs
 from gradmill.rules.matching.foreach import PREFIX
 
 _TEXT = Text(Path(__file__).parent / "cpp" / "formulas.cpp")
@@ -86,9 +85,6 @@ def _results(native: NativeFunction, facts: Release) -> list[str]:
         type_ = return_value_type(returned.type, facts.base_types)
         value = f"gradmill::get<{type_}>(results[{i}], arena)"
         lines.append(f"{name} = {value};" if name in own else f"[[maybe_unused]] {type_} {name} = {value};")
-    for i, hidden in enumerate(hidden_outputs(native, facts), len(lines)):
-        type_ = hidden.saved_type(facts)
-        lines.append(f"[[maybe_unused]] {type_} {hidden.name} = gradmill::get<{type_}>(results[{i}], arena);")
     return lines
 
 

@@ -36,7 +36,6 @@ class Subject(Struct, frozen=True):
     inplace: bool = False
     variants: tuple[str, ...] = ()  # other functions that use the same formulas
     key: str = "Default"  # the dispatch key
-    hidden: int = 0  # how many of `outputs`, the last ones, only the kernel returns
 
 
 def names_of(node: str, operators: Iterable[str]) -> set[str]:

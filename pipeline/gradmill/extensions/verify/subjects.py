@@ -19,12 +19,11 @@ from gradmill.query.database import Database
 from gradmill.query.memo import digest
 from gradmill.releases.model import Release
 from gradmill.reports.served import served
-from gradmill.rules.derivatives.hidden import hidden_outputs
 from gradmill.specs.text import decode_text
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.match import info, nodes
 from gradmill.stages.schemas import function
-from gradmill.stages.set import header_label, release_for, spec_set, template_label
+from gradmill.stages.set import header_label, release, spec_set, template_label
 
 OLDEST = "2.6.0"  # the first release whose Nodes have a gradient function
 _INCLUDED = re.compile(r'^#include "([^"/]+\.h)"', re.MULTILINE)
@@ -46,7 +45,7 @@ def codes(db: Database, names: Collection[str] = ()) -> Iterator[Code]:
         native, own = function(db, row.function), info(db, row.function, row.dispatch_key)
         if native is None or own is None:
             continue
-        facts = release_for(db, native)
+        facts = release(db)
         if not facts.functional_apply:
             raise SpecError(
                 f"formulas of PyTorch {facts.version} cannot be verified", f"{OLDEST} or a newer release can"
@@ -71,7 +70,6 @@ def helpers(db: Database) -> str:
 def _code(
     row: NodeRow, native: NativeFunction, own: Info, definition: str, variants: Sequence[str], facts: Release
 ) -> Code:
-    hidden = hidden_outputs(native, facts)
     symbol = f"gradmill_{re.sub('[^0-9A-Za-z_]', '_', row.node or '')}"
     subject = Subject(
         row.node or "",
@@ -80,9 +78,9 @@ def _code(
         str(native.func),
         _written(own),
         tuple(each.name for each in own.args_with_derivatives),
-        (*outputs(native), *(each.name for each in hidden)),
-        (*_differentiable(native, own), *(False for _ in hidden)),
-        (*_read(native, own), *(False for _ in hidden)),
+        outputs(native),
+        _differentiable(native, own),
+        _read(native, own),
         tuple(name for each in own.derivatives if _NOT_IMPLEMENTED.search(each.formula) for name in each.var_names),
         symbol if own.derivatives else "",
         tuple(
@@ -92,7 +90,6 @@ def _code(
         schema_kind(native.func) == "inplace",
         tuple(variants),
         row.dispatch_key,
-        hidden=len(hidden),
     )
     functions = [backward(symbol, row, native, own, definition, facts)] if own.derivatives else []
     pairs = zip(subject.tangents, own.forward_derivatives)

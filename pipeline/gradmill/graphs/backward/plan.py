@@ -22,7 +22,7 @@ from gradmill.graphs.backward.program import (
 from gradmill.graphs.backward.recompute import recompute
 from gradmill.graphs.backward.saved import Saver
 from gradmill.graphs.functional.program import Apply, Choose, Functional, Scatter
-from gradmill.graphs.model import GraphError, Item, Many, Nothing, Ref, Value
+from gradmill.graphs.model import Item, Many, Nothing, Ref, Value
 from gradmill.graphs.operator import Operator, viewed_argument
 from gradmill.graphs.traits import COMPOSITES
 from gradmill.model.autograd import Reverse, SavedAttribute
@@ -98,7 +98,6 @@ class _Planner:
         record, overwritten, viewed = "", tuple[Value, ...](), dict[str, tuple[Value, ...]]()
         if style in ("own", "library"):
             assert operator.reverse is not None
-            _check_hidden(operator.reverse, step)
             attributes = self._attributes(index, step, operator, operator.reverse)
         elif style == "composite":
             for name, users in COMPOSITES[operator.name].saved:
@@ -168,16 +167,6 @@ class _Planner:
         """The inputs whose gradients use an attribute."""
         using = [names for formula, names in reverse.formulas if identifiers.uses(formula, attribute.name)]
         return frozenset[int]().union(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
-
-
-def _check_hidden(reverse: Reverse, step: Apply) -> None:
-    """Raises a GraphError for a formula over a hidden output: graphs call the operator, which does not return it."""
-    if reverse.saved_hidden:
-        raise GraphError(
-            step.place,
-            f"the derivative of '{reverse.name}' uses '{reverse.saved_hidden[0]}', a hidden output of its kernel",
-            "call it outside of the graph, or without gradients",
-        )
 
 
 def attribute_name(step: Apply, attribute: SavedAttribute) -> str:

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import Binding, return_names, return_types
-from gradmill.cpp.types import OWNED_LISTS
-from gradmill.model.autograd import Derivative, Formula, SavedAttribute
+from gradmill.model.autograd import Derivative, Formula
 from gradmill.model.native import NativeFunction
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
-from gradmill.rules.derivatives.hidden import hidden_outputs
 from gradmill.rules.derivatives.saved import Candidate, check_calls, save
 
 _GRAD_INDEX = regex(r"(?:^|\W)grads\[(\d+)\]")
@@ -32,13 +28,12 @@ def create_derivative(
     release: Release,
 ) -> Derivative:
     """The gradient that one row computes, and what it saves. Raises a SpecError for unsupported calls and indices."""
-    check_calls(row.formula, release)
+    check_calls(row.formula)
     inputs = [Candidate(a.bound, a.cpp.value) for a in arguments]
     names = ["result" if name == "self" else name for name in return_names(function.func)]
     outputs = [Candidate(name, type_) for name, type_ in zip(names, return_types(function.func, release))]
     formula, saved_inputs = save(row.formula, inputs, row.names, release)
     formula, saved_outputs = save(formula, outputs, row.names, release)
-    formula, saved_hidden = _save_hidden(formula, row, function, release)
     for index in gradient_indices(formula):
         if index >= len(function.func.returns):
             raise SpecError(
@@ -46,20 +41,7 @@ def create_derivative(
                 needle=f"grads[{index}]",
             )
     named = tuple(sorted({name for name in available_named_gradients if identifiers.uses(formula, name)}))
-    return Derivative(formula, row.formula, row.names, saved_inputs + saved_hidden, saved_outputs, named)
-
-
-def _save_hidden(
-    formula: str, row: Formula, function: NativeFunction, release: Release
-) -> tuple[str, tuple[SavedAttribute, ...]]:
-    """Saves hidden outputs. A Node treats them as inputs: it did not compute their history."""
-    hidden = hidden_outputs(function, release)
-    if not hidden:
-        return formula, ()
-    candidates = [Candidate(each.name, each.saved_type(release)) for each in hidden]
-    formula, saved = save(formula, candidates, row.names, release)
-    views = {each.name: f"{each.type}({each.name})" for each in candidates if each.type in OWNED_LISTS}
-    return formula, tuple(replace(s, expr=views.get(s.expr, s.expr)) for s in saved)
+    return Derivative(formula, row.formula, row.names, saved_inputs, saved_outputs, named)
 
 
 def gradient_indices(formula: str) -> list[int]:

@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import Binding, bindings
 from gradmill.model.autograd import Definition, DifferentiableInput, Formula, Info, SavedAttribute
 from gradmill.model.native import NativeFunction
@@ -17,7 +16,6 @@ from gradmill.model.schema import is_tensor_like
 from gradmill.problems.problem import Errors, SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
-from gradmill.rules.derivatives.hidden import hidden_outputs
 from gradmill.rules.derivatives.rows import check_overlap, check_usage, complete_rows, read_rows
 
 RESERVED_ARGUMENTS = {
@@ -101,14 +99,12 @@ def _create_info(
     with errors:
         check_usage(read.backward, rows)
     errors.check()
-    saved_inputs = distinct([s for d in read.backward for s in d.saved_inputs])
-    hidden = hidden_outputs(function, release)
     return Info(
         definition.name,
         str(function.func),
         tuple(read.backward),
         forward,
-        saved_inputs,
+        distinct([s for d in read.backward for s in d.saved_inputs]),
         distinct([s for d in read.backward for s in d.saved_outputs]),
         available,
         tuple(sorted({name for d in read.backward for name in d.named_gradients})),
@@ -116,7 +112,6 @@ def _create_info(
         tuple(read.non_differentiable),
         definition.output_differentiability,
         definition.output_differentiability_conditions,
-        tuple(s.name for s in saved_inputs if any(identifiers.uses(s.expr, each.name) for each in hidden)),
     )
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import REDUNDANT_MEMORY_FORMAT
-from gradmill.cpp.types import STRING_VIEW, Passing, argument_type, optional
+from gradmill.cpp.types import STRING_VIEW, optional
 from gradmill.model.autograd import SavedAttribute
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
@@ -24,7 +24,6 @@ from gradmill.releases.model import Release
 SYM_SIZES = "c10::SymIntArrayRef"
 SYM_INT = "c10::SymInt"
 # The schema types of values that a description may save in place of a tensor.
-SAVED_VALUES = ("int", "int[]", "SymInt", "SymInt[]", "float", "bool", "Scalar")
 
 
 class Rewrite(Struct, frozen=True):
@@ -130,13 +129,13 @@ class Candidate(Struct, frozen=True):
     type: str
 
 
-def check_calls(formula: str, release: Release) -> None:
-    """Refuses calls that lose symbolic shapes, except those that a description saves by their value."""
+def check_calls(formula: str) -> None:
+    """Refuses calls that lose symbolic shapes."""
     if "size" not in formula and "strides" not in formula:
         return
     for pattern, call, instead in _REFUSED:
         match = pattern.search(formula)
-        if match is not None and match.group().lstrip("->.") not in release.saved_calls:
+        if match is not None:
             raise SpecError(
                 f"{call} is not supported in derivative formulas", f"use {instead}", needle=match.group().lstrip("->.")
             )
@@ -150,28 +149,19 @@ def save(
     `var_names` are the inputs that the formula computes gradients of.
     """
     saved: list[SavedAttribute] = []
-    rewrites = (*REWRITES, *_described(release)) if release.saved_calls else REWRITES
-    marked = [rewrite for rewrite in rewrites if rewrite.mark in formula]  # a rewritten expression has no mark
+    marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]  # a rewritten expression has no mark
     for candidate in candidates:
         name = candidate.name.rpartition(".")[2] if candidate.name == REDUNDANT_MEMORY_FORMAT else candidate.name
         is_word = identifiers.is_word(name)
         if is_word and name not in formula:
             continue
-        for rewrite in marked if is_word else rewrites:
+        for rewrite in marked if is_word else REWRITES:
             formula = _apply(rewrite, formula, name, var_names, saved, release)
         if candidate.type == optional(STRING_VIEW):
             formula = _with_string_view(formula, name, release)
         if identifiers.uses(formula, name):
             saved.append(SavedAttribute(candidate.name, candidate.type, name))
     return formula, tuple(saved)
-
-
-def _described(release: Release) -> Iterator[Rewrite]:
-    """The expressions that a description saves by their value: calls of methods, and the schema types of the values."""
-    for call, type_ in [each for each in release.saved_calls.items() if each[1] in SAVED_VALUES]:
-        suffix = "_".join(["", *regex(r"\w+").findall(call)])
-        cpp_type = argument_type(type_, Passing(release.base_types, symint=True), mutable=False).value
-        yield Rewrite(call, rf"\b{{}}\.{re.escape(call)}", suffix, cpp_type)
 
 
 def _with_string_view(formula: str, name: str, release: Release) -> str:

@@ -31,12 +31,11 @@ def kernel_derivative(
         node,
         info.name,
         tuple(sorted({name for d in info.derivatives for name in d.var_names})),
-        tuple(_saved(s, guard) for s, guard in inputs if s.name not in info.saved_hidden),
+        tuple(_saved(s, guard) for s, guard in inputs),
         tuple(_saved(s, None) for s in _by_name(info.all_saved_outputs) if not out),
         differentiability_of(info),
         info.output_differentiability_conditions or (),
         tuple(replace(d, formula="") for d in info.forward_derivatives) if out else info.forward_derivatives,
-        tuple(_saved(s, guard) for s, guard in inputs if s.name in info.saved_hidden),
         () if reference is None else tuple((a.name, a.type) for a in reference.func.inputs),
     )
 

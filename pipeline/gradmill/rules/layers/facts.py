@@ -7,11 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases.model import OWN_KERNEL, PARTS, Change, Release
-from gradmill.rules.derivatives.hidden import text_errors
-from gradmill.rules.derivatives.saved import SAVED_VALUES
 from gradmill.specs.layers.description import Description
 
-HIDDEN = ("hidden_outputs", "hidden_kernels")  # tables about hidden outputs
 # Facts that no description changes: lists that its other keys make, what libtorch exports, and what ATen's files print.
 INTERNAL = frozenset(
     """
@@ -56,16 +53,6 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
                 yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
             elif field == "unbound":
                 yield from _malformed_patterns(("facts", str(place), "add", field), members)
-            elif field == "saved_calls" and isinstance(members, dict):
-                for call, type_ in members.items():
-                    if type_ not in SAVED_VALUES:
-                        hint = nearest(type_, SAVED_VALUES) or f"types: {', '.join(SAVED_VALUES)}"
-                        error = SpecError(f"the value of a call cannot be '{type_}'", hint, needle=type_)
-                        yield ("facts", str(place), "add", field, call), error
-            elif field in HIDDEN and isinstance(members, dict):
-                for name, value in members.items():
-                    for error in text_errors(field, value):
-                        yield ("facts", str(place), "add", field, name), error
     for family, rules in description.family.items():
         for place, part in enumerate(rules.leave_out):
             if part not in PARTS:

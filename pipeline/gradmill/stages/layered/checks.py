@@ -17,7 +17,6 @@ from gradmill.rules.layers.facts import wrong_facts
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import Description, Family, OutputFile, Slot
 from gradmill.specs.layers.written import NAMES
-from gradmill.stages.layered.hidden import check_hidden
 from gradmill.stages.layered.marks import marks
 from gradmill.stages.layered.problem import DescriptionProblem, Path
 from gradmill.stages.layered.taking import names_below
@@ -56,7 +55,6 @@ def _problems(db: Database, description: Description) -> Iterator[DescriptionPro
     for path, error in wrong_facts(description):
         yield DescriptionProblem(path, error.problem, error.hint, error.needle or path[-1])
     yield from _check_views(db, description)
-    yield from check_hidden(db, description)
     yield from _check_base(db, description)
     names = _Names(db)
     take = description.functions.take

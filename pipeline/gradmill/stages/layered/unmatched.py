@@ -16,7 +16,7 @@ from gradmill.problems.problem import nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.releases import KNOWN, Release, resolve
-from gradmill.rules.layers.facts import HIDDEN, is_collection
+from gradmill.rules.layers.facts import is_collection
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import Described, Description, Facts, Family, Slot
 from gradmill.specs.layers.releases import minor_of
@@ -24,7 +24,6 @@ from gradmill.specs.location import DESCRIPTION
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.kernels import used_keys
 from gradmill.stages.layered.asking import about_unit, rules_of
-from gradmill.stages.layered.hidden import unused_hidden
 from gradmill.stages.layered.keys import missing_lists, unused
 from gradmill.stages.layered.problem import DescriptionProblem, Path
 from gradmill.stages.layered.templates import holes, template_texts
@@ -209,9 +208,6 @@ def _facts(db: Database, description: Description) -> Iterator[DescriptionProble
             if field in _OF_FUNCTIONS and names is None:
                 names = _names(db)
             for member in members:
-                if field in HIDDEN:
-                    yield from unused_hidden(db, ("facts", str(place), "add", field, member), field, member)
-                    continue
                 hint = _unknown(db, field, member, names or set())
                 if hint is not None:
                     path = ("facts", str(place), "add", field)

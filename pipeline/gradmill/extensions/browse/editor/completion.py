@@ -19,7 +19,6 @@ from gradmill.query.database import Database
 from gradmill.reports.calls import method_calls
 from gradmill.reports.helpers import all_helpers
 from gradmill.stages import schemas
-from gradmill.stages.layered.hidden import all_hidden
 from gradmill.stages.set import release
 from gradmill.stages.tags import tags
 
@@ -238,7 +237,7 @@ def _methods(db: Database) -> list[Choice]:
 
 
 def _names(context: Context, schema: Schema | None) -> Iterator[Choice]:
-    """Arguments, outputs, hidden ones too, and gradients; in a forward formula tangents and primals."""
+    """Arguments, outputs and gradients; in a forward formula tangents and primals."""
     if schema is None:
         return
     cursor = context.cursor
@@ -253,8 +252,6 @@ def _names(context: Context, schema: Schema | None) -> Iterator[Choice]:
         yield Choice(name, "argument", "an output")
         if not forward and len(outputs) > 1:
             yield Choice(f"grad_{name}", "argument", f"the gradient of {name}")
-    for each in all_hidden(context.db, str(schema.name)):
-        yield Choice(each.name, "argument", f"{each.type}, a hidden output")
     for word, meaning in WORDS.items():
         if word in outputs:
             continue

@@ -11,13 +11,12 @@ from gradmill.extensions.browse.editor.symbols import entries_of
 from gradmill.model.entries import by_key
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
-from gradmill.rules.derivatives.hidden import hidden_outputs
 from gradmill.rules.kernels.derivative import differentiability_of
 from gradmill.rules.matching.differentiability import differentiable_outputs
 from gradmill.stages import infos
 from gradmill.stages.match import info
 from gradmill.stages.schemas import function
-from gradmill.stages.set import release, release_for
+from gradmill.stages.set import release
 
 DEFAULT = "Default"
 _MANY = 4  # Nodes that a hint names
@@ -46,17 +45,7 @@ def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -
             outputs = _outputs(db, first_row.function, first_row.dispatch_key)
             if outputs:
                 found.append(Hint(line, outputs, "output_differentiability, or the types of the outputs"))
-            hidden = _hidden(db, first_row.function)
-            if hidden:
-                found.append(Hint(line, hidden, "add.hidden_outputs of the set's description"))
     return found
-
-
-def _hidden(db: Database, name: str) -> str:
-    """The hidden outputs of a function, which its formulas may use; "" if it has none."""
-    native = function(db, name)
-    names = [each.name for each in hidden_outputs(native, release_for(db, native))] if native is not None else []
-    return f"hidden: {', '.join(names)}" if names else ""
 
 
 def _line_of_head(block: Block) -> int:

@@ -12,7 +12,6 @@ from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.reports.helpers import declared
 from gradmill.rules.native.dispatch import IMPLICIT
-from gradmill.stages.layered.hidden import all_hidden
 from gradmill.stages.set import release
 from gradmill.stages.specs import entries, value
 
@@ -55,7 +54,7 @@ def _in_formula(db: Database, cursor: Cursor, link: Link) -> str:
         return _operator(db, cursor.entry.body.operator, link)
     if cursor.text[end : end + 1] == "(" and (helpers := declared(db, word)):
         return _cpp("\n".join(helper.text for helper in helpers))
-    argument = _argument(schema, word) or _hidden(db, schema, word)
+    argument = _argument(schema, word)
     if argument or word in WORDS:
         return argument or f"`{word}`: {WORDS[word]}"
     return _operator(db, word, link)
@@ -86,14 +85,6 @@ def _argument(schema: Schema | None, word: str) -> str:
     return ""
 
 
-def _hidden(db: Database, schema: Schema | None, word: str) -> str:
-    """The text for a hidden output of an operator; "" for other words."""
-    if schema is None:
-        return ""
-    types = {each.name: each.type for each in all_hidden(db, str(schema.name))}
-    return f"`{types[word]} {word}`: a hidden output of `{schema.name}`" if word in types else ""
-
-
 def _operator(db: Database, name: str, link: Link) -> str:
     facts = facts_of(db, name) if name else None
     return _operator_text(facts, link) if facts is not None else ""
@@ -111,8 +102,6 @@ def _operator_text(facts: OperatorFacts, link: Link) -> str:
     lines.append(" · ".join(remarks))
     if facts.dispatch:
         lines.append("dispatch: " + ", ".join(f"{key}: `{kernel}`" for key, kernel in facts.dispatch))
-    if facts.hidden:
-        lines.append("hidden outputs: " + ", ".join(f"`{each}`" for each in facts.hidden))
     if facts.served_by:
         lines.append(f"differentiated by the formulas of `{facts.served_by}`")
     if not facts.nodes:

@@ -8,11 +8,9 @@ from gradmill.families.nodes.files import NODES
 from gradmill.model.native import FunctionHead
 from gradmill.model.nodes import NodeRow, Pair
 from gradmill.query.database import Database
-from gradmill.rules.derivatives.hidden import hidden_outputs
 from gradmill.stages import infos, schemas
 from gradmill.stages.emit import text
 from gradmill.stages.match import all_pairs, info, node
-from gradmill.stages.set import release_for
 from gradmill.stages.units import families
 
 
@@ -40,7 +38,6 @@ class OperatorFacts(Struct, frozen=True):
     tags: tuple[str, ...]
     served_by: str  # the operator that has the formulas, if it is another one
     nodes: tuple[NodeFacts, ...]
-    hidden: tuple[str, ...] = ()  # hidden outputs, as the description writes them: types and names
 
 
 def name_of(schema: str) -> str:
@@ -73,7 +70,6 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
         native.tags,
         name_of(other),
         tuple(_node(db, row) for row in rows if row.node),
-        tuple(f"{each.type} {each.name}" for each in hidden_outputs(native, release_for(db, native))),
     )
 
 

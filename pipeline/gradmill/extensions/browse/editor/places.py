@@ -14,8 +14,6 @@ from gradmill.problems.problem import Role
 from gradmill.query.database import Database
 from gradmill.reports.helpers import Helper, declared
 from gradmill.rules.native.python_names import OUT
-from gradmill.specs.layers.toml_place import place_in
-from gradmill.stages.layered.hidden import all_hidden, place_of_hidden
 
 LINE = line_with("schema", "operator", "operators")
 
@@ -72,20 +70,7 @@ def _of_formula(db: Database, cursor: Cursor, files: Files, own: str) -> list[Sp
     argument = re.sub(r"_[tp]$", "", word)
     spots = schemas_of(files, own)
     present = [spot for name in dict.fromkeys((word, argument)) for spot in arguments_of(files, own, name)]
-    present = present or ([] if called else hidden_output(db, files, own, word))
     return present[:1] or schemas_of(files, word) or ([] if called else spots)
-
-
-def hidden_output(db: Database, files: Files, operator: str, name: str) -> list[Spot]:
-    """The place in a description that names a hidden output of an operator."""
-    if all(each.name != name for each in all_hidden(db, operator)):
-        return []
-    key, keys = place_of_hidden(db, operator, name) or ("", ())
-    path, lines = files.descriptions.get(key, ("", ()))
-    if not keys or not lines:
-        return []
-    line, column = place_in("\n".join(lines), keys, name)
-    return [Spot(path, line - 1, column - 1, column - 1 + len(name))]
 
 
 def _of_helper(helper: Helper, files: Files) -> Iterator[Spot]:

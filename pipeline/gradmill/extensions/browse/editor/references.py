@@ -15,7 +15,6 @@ from gradmill.extensions.browse.editor.places import (
     arguments_of,
     base_of,
     declarations,
-    hidden_output,
     name_at,
     names_in,
 )
@@ -72,7 +71,6 @@ def references(db: Database, cursor: Cursor, path: str, files: Files, reader: Re
         spots = list(_of_value(db, cursor.role, target.name, block, path, reader))
         if declared and cursor.role == "derivatives":
             spots += arguments_of(files, block.body.operator, _TANGENT.sub("", target.name))
-            spots += hidden_output(db, files, block.body.operator, target.name)
         return sorted(set(spots), key=lambda spot: (spot.path, spot.line, spot.start))
     spots = [spot for spot, _ in calls_in_formulas(db, target, files, reader)]
     if isinstance(target, Operator):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import Literal
 
@@ -21,10 +21,8 @@ from gradmill.model.schema import Schema
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
 from gradmill.reports.helpers import all_helpers
-from gradmill.rules.derivatives.hidden import hidden_of
 from gradmill.stages.formulas.vocabulary import Vocabulary, called, declares_all, known
 from gradmill.stages.schemas import buckets
-from gradmill.stages.set import HiddenFacts, hidden_facts
 
 Kind = Literal[
     "gradient", "argument", "output", "operator", "method", "helper", "word", "unknown", "number", "string", "comment"
@@ -71,15 +69,11 @@ class Reader:
 
     def __init__(self) -> None:
         self._state: tuple[object, ...] = ()
-        self._hidden: dict[str, HiddenFacts] = {}
         self._names: Names | None = None
         self._read: dict[tuple[Role, str], list[Word]] = {}
 
     def update(self, db: Database) -> None:
         """Brings the names up to date; drops the entries whose words they may change."""
-        hidden = hidden_facts(db)
-        if hidden != self._hidden:
-            self._hidden, self._read = hidden, {}
         state = state_of(db)
         if state == self._state:
             return
@@ -100,9 +94,7 @@ class Reader:
             if len(self._read) >= _MOST:
                 self._read.clear()
             schema = schema_of(db, body.head)
-            listed = self._hidden.get(str(schema.name)) if schema is not None else None
-            hidden = [each.name for each in hidden_of(listed.outputs.values())] if listed is not None else ()
-            read = (words_of(each, schema, self._names, role, hidden) for each in formulas(role, body))
+            read = (words_of(each, schema, self._names, role) for each in formulas(role, body))
             words = list(chain.from_iterable(read))
             self._read[at] = sorted(words, key=lambda word: (word.line, word.start))
         return self._read[at]
@@ -113,9 +105,8 @@ def words_of(
     schema: Schema | None,
     names: Names,
     role: Role = "derivatives",
-    hidden: Iterable[str] = (),
 ) -> Iterator[Word]:
-    """The words of a formula. `schema`: its entry's, None if unknown. `hidden`: the names of its hidden outputs."""
+    """The words of a formula. `schema`: its entry's, None if unknown."""
     tokens = tokens_of(formula.text)
     for token in tokens:
         kind = _TEXTS.get(token.kind)
@@ -123,7 +114,6 @@ def words_of(
             yield from _text(formula, token, kind)
     own = declared(formula.text)
     variables = variables_of(schema, forward=formula.is_forward and role == "derivatives") if schema is not None else {}
-    variables |= dict.fromkeys(hidden, "output")
     uses = read_uses(tokens).uses
     unknown = _unknown(formula, tokens, {*variables, *own}) if schema is not None and names.whole else set()
     for use in uses:

@@ -95,8 +95,6 @@ def _verdict(
     device, name = device_of(known), subject["operator"].partition("::")[2].partition(".")[0]
     is_own = not is_torchs(subject["operator"], known)
     try:
-        if subject["hidden"] and not is_own:
-            raise LookupError(f"its kernel returns hidden outputs: give them with python=FILE, in a function {name}")
         schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
         function = function_of(subject["operator"], schema, known)
         subject |= {"arguments": [each.name for each in schema.arguments]}

@@ -14,7 +14,6 @@ from gradmill.cpp.types import ITENSOR_LIST, TENSOR, TENSOR_LIST, argument_type,
 from gradmill.families.variable_type.plan.subject import Subject
 from gradmill.model.schema import Argument, has_symint, is_list, is_tensor_like
 from gradmill.problems.problem import SpecError
-from gradmill.rules.derivatives.hidden import hidden_kernel, returned_outputs
 
 # C++ type of an argument -> the kind of its checks.
 _CHECKED = {
@@ -82,14 +81,12 @@ def call(subject: Subject, decomposed_if: str) -> KernelCall:
     assigned = not subject.modifies and bool(schema.returns)
     symint, faithful = "_symint" if has_symint(schema) else "", "_outf" if schema.out else ""
     exempt = subject.name in subject.release.replacing_tensors
-    hidden = returned_outputs(subject.function, subject.release) if subject.derivative is not None else ()
-    kernel = hidden_kernel(subject.function, subject.release) if hidden else ""
     checked, returned = ((), ()) if exempt else (_checked(subject), _returned(subject))
     return KernelCall(
-        kernel or f"at::redispatch::{schema.name.unqualified}{symint}{faithful}",
+        f"at::redispatch::{schema.name.unqualified}{symint}{faithful}",
         tuple(_passed(a) for a in schema.arguments),
         subject.is_view or subject.modifies,
-        (*_tied(subject), *(each.name for each in hidden)) if assigned else (),
+        _tied(subject) if assigned else (),
         any(is_tensor_like(r.type) for r in schema.returns),
         _decomposition(subject, decomposed_if) if decomposed_if else None,
         checked,

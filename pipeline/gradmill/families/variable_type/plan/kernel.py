@@ -19,7 +19,6 @@ from gradmill.model.kernels import FunctionWithDerivatives, KernelDerivative
 from gradmill.model.native import NativeFunction
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import BOXED_FALLBACK, Release
-from gradmill.rules.derivatives.hidden import hidden_outputs
 from gradmill.rules.matching.differentiability import differentiable_outputs
 
 
@@ -89,8 +88,6 @@ def _kernel(function: NativeFunction, derivative: KernelDerivative | None, relea
     tracking = track(subject)
     has_forward = derivative is not None and bool(derivative.forward)
     decomposed = tracking is not None and not has_forward and not subject.modifies and bool(function.func.returns)
-    if derivative is not None and hidden_outputs(function, release):
-        decomposed = False  # a decomposition returns no hidden outputs
     resets = function.func.name.unqualified in release.resets_accumulator
     if resets and not subject.inplace:
         raise SpecError(f"{subject.name} must reset the gradient accumulator, but is not an in-place op")

@@ -12,7 +12,6 @@ from gradmill.families.variable_type.plan.subject import Subject
 from gradmill.model.kernels import KernelSaved
 from gradmill.model.schema import is_list
 from gradmill.problems.problem import SpecError
-from gradmill.rules.derivatives.hidden import hidden_outputs, returned_outputs
 
 _SCALAR_TYPE = "_scalar_type"  # the suffix of an attribute that is the dtype of an argument
 
@@ -33,8 +32,8 @@ def save_inputs(subject: Subject) -> tuple[Save, ...]:
 
 
 def save_outputs(subject: Subject) -> tuple[Save, ...]:
-    """The statements that save outputs and hidden outputs, which run after the call. Out variants have none."""
-    return () if subject.is_out else (*_saves(subject, is_output=True), *_hidden_saves(subject))
+    """The statements that save outputs, which run after the call. Out variants have none."""
+    return () if subject.is_out else _saves(subject, is_output=True)
 
 
 def _saves(subject: Subject, *, is_output: bool) -> tuple[Save, ...]:
@@ -43,19 +42,6 @@ def _saves(subject: Subject, *, is_output: bool) -> tuple[Save, ...]:
         return ()
     listed = derivative.saved_outputs if is_output else derivative.saved_inputs
     return tuple(_save(saved, subject, is_output=is_output) for saved in listed)
-
-
-def _hidden_saves(subject: Subject) -> tuple[Save, ...]:
-    saved = subject.derivative.saved_hidden if subject.derivative is not None else ()
-    if saved and not hidden_outputs(subject.function, subject.release):
-        raise SpecError(
-            f"the derivatives of '{subject.function.func.name}' save '{saved[0].name}', a hidden output that only the"
-            f" kernel of '{subject.derivative.operator if subject.derivative else ''}' returns",
-            "define derivatives of this function that do not use it",
-        )
-    if saved and not returned_outputs(subject.function, subject.release):
-        return ()  # the kernel stores them
-    return tuple(_save(each, subject, is_output=False) for each in saved)
 
 
 def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> Save:
