@@ -288,45 +288,6 @@ def _library(folder: Path, release: str) -> None:
     _over_small(folder, release, {name: text.lstrip().encode() for name, text in texts.items()})
 
 
-_ON_TOP = """
-base = "../vendor"
-name = "on_top"
-
-[[layer]]
-name = "mine"
-namespace = "mine"
-native = "mine.yaml"
-derivatives = "mine_derivatives.yaml"
-
-[functions]
-exclude = [{ value = "mine::once", since = "2.4" }]
-
-[family.variable_type]
-replace = [{ from = "never", to = "printed", since = "2.14", until = "2.14", of = "layer:mine" }]
-"""  # on top of the set above
-_MINE = """
-- func: thrice(Tensor self) -> Tensor
-  dispatch:
-    CPU: thrice
-
-- func: once(Tensor self) -> Tensor
-  dispatch:
-    CPU: once
-"""
-_MINE_DERIVATIVES = """
-- name: mine::thrice(Tensor self) -> Tensor
-  self: grad * 3
-  result: auto_linear
-"""
-
-
-def _on_top(folder: Path, release: str) -> None:
-    _library(folder, release)
-    (folder / "set").rename(folder / "vendor")
-    texts = {"specset.toml": _ON_TOP, "mine.yaml": _MINE, "mine_derivatives.yaml": _MINE_DERIVATIVES}
-    _write(folder / "set", {name: text.lstrip().encode() for name, text in texts.items()})
-
-
 _ALONE = """
 name = "alone"
 release = "{}"
@@ -391,15 +352,6 @@ SETS: dict[str, Form] = {
         by_default=("variable_type", "inplace_or_view", "trace_type"),
         called="library",
         described=True,
-    ),
-    "on top": Form(
-        _on_top,
-        line=("vendor/own_derivatives.yaml", "self: grad * 2"),
-        by_default=("variable_type", "inplace_or_view", "trace_type"),
-        releases=("2.12", "2.13", "2.15"),
-        called="on_top",
-        described=True,
-        slow=True,
     ),
     "alone": Form(
         _alone,

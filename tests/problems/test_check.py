@@ -205,10 +205,10 @@ def test_paths_below_the_folder_of_the_run_are_relative_where_programs_want_that
 
 def test_errors_in_a_description_are_reported_in_the_format(project: Project) -> None:
     path = project.folder / "specset.toml"
-    path.write_text('name = "mine"\nfamlies = []\n[base]\nspecs = "set"\nexcluded = []\n')
+    path.write_text('name = "mine"\nfamlies = []\n[base]\nspecs = "set"\nrewrit = []\n')
     plain = project.run("check", specs=path)
     assert (plain.status, plain.stderr.count("specset.toml:")) == (3, 2)
-    places = [(2, 1, "did you mean 'families'?"), (5, 1, "did you mean 'exclude'?")]
+    places = [(2, 1, "did you mean 'families'?"), (5, 1, "did you mean 'rewrite'?")]
     runs = [project.run("check", specs=path, format="json"), project.run(specs=path, format="json")]
     for run, report in zip(runs, (runs[0].stdout, runs[1].stderr)):
         assert run.status == 3

@@ -34,15 +34,6 @@ def test_a_file_with_another_name_is_of_its_subset_and_place(vendor: Vendor) -> 
     assert not any("python" in name for name in build)
 
 
-def test_a_definition_goes_with_the_function_that_is_excluded(vendor: Vendor) -> None:
-    base = '[base]\nspecs = "core"\nexclude = ["exp", "exp_", "exp.out"]\n[family.nodes]\n'
-    vendor.path("specset.toml").write_text(base)
-    assert "struct TORCH_API ExpBackward0 " not in vendor.build()["Functions.h"]
-    vendor.path("own.yaml").write_text("- func: exp(Tensor self) -> Tensor\n  dispatch:\n    CPU: own_exp\n")
-    vendor.append("specset.toml", '[[layer]]\nname = "own"\nnative = "own.yaml"\n')
-    assert "struct TORCH_API ExpBackward0 " in vendor.build()["Functions.h"], "the layer's function takes it over"
-
-
 def test_graphs_are_made_also_where_the_description_names_other_families(vendor: Vendor) -> None:
     vendor.path("specset.toml").write_text('[base]\nspecs = "core"\n[family.nodes]\n')
     (vendor.folder / "model.py").write_text(

@@ -18,7 +18,7 @@ comment = [
     { value = "new", since = "2.7", until = "2.9" },
 ]
 
-[base]
+[functions]
 exclude = ["a", { value = ["b", "c"], since = "2.6" }, { value = "d", until = "2.5" }]
 
 [family.nodes]
@@ -76,7 +76,7 @@ def test_each_release_has_its_values(
 ) -> None:
     value = _for(release).value
     assert value.get("comment") == comment
-    assert value["base"]["exclude"] == exclude
+    assert value["functions"]["exclude"] == exclude
     assert "".join(each["from"] for each in value["family"]["nodes"]["replace"]) == replaced
     assert list(value["family"]["nodes"]["file"]) == files
 
@@ -95,11 +95,11 @@ def test_values_names_files_and_slots_of_each_release() -> None:
 
 
 def test_what_applies_keeps_the_place_where_it_is_written() -> None:
-    moved = _for("2.8").moved
+    moved = {each.path: each.written for each in _for("2.8").moved}
     assert moved["comment",] == ("comment", "1", "value")
-    assert moved["base", "exclude", "2"] == ("base", "exclude", "1", "value")
+    assert moved["functions", "exclude", "2"] == ("functions", "exclude", "1", "value")
     assert moved["family", "nodes", "replace", "0"] == ("family", "nodes", "replace", "1")
-    assert ("family", "nodes", "replace", "0") not in _for("2.5").moved
+    assert ("family", "nodes", "replace", "0") not in [each.path for each in _for("2.5").moved]
 
 
 def test_a_bound_is_included_and_a_patch_release_does_not_count() -> None:

@@ -60,7 +60,6 @@ class SpecSource(Struct, frozen=True, array_like=True):
     versions: Versions | None = None
     diffs: tuple[str, ...] = ()  # keys of the diffs that change the text
     rewrites: tuple[Rewrite, ...] = ()
-    exclude: tuple[str, ...] = ()  # operators to leave out with their entries
     at: tuple[str, ...] = ()  # path of its key in the description
     operator: str = "func"  # of a file that lists operators: the key of an item's mapping with its operator
 

@@ -19,8 +19,6 @@ from gradmill.problems.report import Placed, Report, report_of
 from gradmill.session.build import Build
 from gradmill.session.settings.config import Config
 from gradmill.session.sources import Sources
-from gradmill.specs.location import DESCRIPTION
-from gradmill.specs.spec_set import SpecSet
 
 _INSTALLED = ("site-packages", "dist-packages")
 _BOM = b"\xef\xbb\xbf"
@@ -67,7 +65,7 @@ def refusal(config: Config, file: str) -> str:
     specs = config.specs
     if _is_foreign(file):
         return "it belongs to an installed package or a wheel"
-    if any(str(at) == file and (key.endswith(":base") or key in _below(specs)) for key, at in specs.files.items()):
+    if any(str(at) == file and key.endswith(":base") for key, at in specs.files.items()):
         return "it is a file of the base"
     real = os.path.realpath(file)
     own = [os.path.realpath(os.path.dirname(at.path)) for at in specs.files.values() if not at.member]
@@ -76,17 +74,6 @@ def refusal(config: Config, file: str) -> str:
     if not os.stat(real).st_mode & 0o222 or not os.access(real, os.W_OK):
         return "it is read-only"
     return ""
-
-
-def _below(specs: SpecSet) -> set[str]:
-    """The keys of the files that a description below the set's own names."""
-    if specs.described is None or not specs.described.origins:
-        return set()
-    from gradmill.specs.layers.inheritance import origin_of
-
-    origins = specs.described.origins
-    below = [each for each in specs.described.sources if each.at and origin_of(origins, each.at)[0] != DESCRIPTION]
-    return {key for source in below for key in (source.key, *source.diffs)}
 
 
 def _apart(placed: Iterable[Placed]) -> Iterator[Placed]:

@@ -126,5 +126,5 @@ def _unused_comments(
 def _unused_ignores(db: Database, ignores: dict[int, Ignore], used: set[object]) -> Iterator[Problem]:
     for place in [place for place in ignores if place not in used and ignores[place].rule not in _VERIFICATION]:
         what = f"this silences nothing: there is no warning [{ignores[place].rule}]"
-        file, path = place_of_key(db, ("ignore", str(place), "rule"))
-        yield Problem("set", "", "", what, "remove it", path, warning=True, file=file, rule=UNUSED)
+        path = place_of_key(db, ("ignore", str(place), "rule"))
+        yield Problem("set", "", "", what, "remove it", path, warning=True, rule=UNUSED)

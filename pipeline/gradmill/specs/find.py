@@ -146,9 +146,9 @@ def _described(path: str, known: Templates, release: str) -> SpecSet:
     return find_described(path, release, partial(_base, known))
 
 
-def _base(known: Templates, specs: str, folder: str) -> SpecSet | str:
-    """The base that a description names, or the path of its own description. Paths are relative to `folder`, that of
-    the description that names it. The base's `version_file` is its name if no file names its release.
+def _base(known: Templates, specs: str, folder: str) -> SpecSet:
+    """The base that a description names, whose folder paths are relative to. The base's `version_file` is its name if
+    no file names its release.
 
     Without a base, the set has templates only, in `templates/` of that folder. A folder with a description that is a
     set without it, too, is read without it.
@@ -156,14 +156,13 @@ def _base(known: Templates, specs: str, folder: str) -> SpecSet | str:
     if not specs:
         return SpecSet("", {}, {name: Location(os.path.join(folder, "templates", name)) for name in known.main}, "")
     path = specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs))
-    if path.endswith(".toml") and os.path.isfile(path):
-        return path
     try:
         base = _plain(path, known)
-    except SpecError:
-        if not os.path.isfile(os.path.join(path, NAME)):
-            raise
-        return os.path.join(path, NAME)
+    except SpecError as error:
+        if os.path.isfile(path if path.endswith(".toml") else os.path.join(path, NAME)):
+            hint = "name its base, and its files as layers of this description"
+            raise SpecError(f"'{specs}' is a description, which cannot be a base", hint) from error
+        raise
     return replace(base, version_file=base.version_file or base.name)
 
 

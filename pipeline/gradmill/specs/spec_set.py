@@ -83,10 +83,7 @@ class SpecSet(Struct, frozen=True):
         """The name of each file in reports: its path within the set, without any path of this machine."""
         known = {source.key: source.file for source in self.described.sources} if self.described is not None else {}
         return {
-            key: known.get(key)
-            or key.partition(DIFF)[2]
-            or _described_name(key)
-            or os.path.basename(at.member or at.path)
+            key: known.get(key) or key.partition(DIFF)[2] or os.path.basename(at.member or at.path)
             for key, at in self.files.items()
         }
 
@@ -99,9 +96,3 @@ class SpecSet(Struct, frozen=True):
             return self.name
         first = self.files.get(DESCRIPTION) or next(iter(self.files.values()))
         return os.path.abspath(first.path)
-
-
-def _described_name(key: str) -> str:
-    """The name in reports of a description that is a base; "" for another file."""
-    path = key.removeprefix(f"{DESCRIPTION}:")
-    return "" if path == key else os.path.basename(path) if os.path.isabs(path) else path

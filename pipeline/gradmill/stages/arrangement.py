@@ -89,8 +89,7 @@ def _twice(db: Database, file: File, problem: str) -> Problem:
     if own is not None and file.family == HOOK_FILES.name:
         key = next(iter(own.modules.values()))
         return Problem("hooks", "", "", problem, hint, line=own.lines["files"], column=1, file=key)
-    where, path = place_of_key(db, ("family", file.family))
-    return Problem("set", "", "", problem, hint, path, file.name, file=where)
+    return Problem("set", "", "", problem, hint, place_of_key(db, ("family", file.family)), file.name)
 
 
 def _backend(db: Database, family: str) -> BackendLayout | None:

@@ -12,16 +12,15 @@ from msgspec.structs import replace
 
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.autograd import Definition, Info, Reverse
-from gradmill.model.layers import entry_operator, layer_of
+from gradmill.model.layers import layer_of
 from gradmill.model.nodes import Defined, Keyed, NodeRow, Shape, Target
 from gradmill.problems.problem import Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
 from gradmill.query.query import Table, query, table
-from gradmill.rules.layers.entry import is_excluded
 from gradmill.stages.derivatives import Titled, buckets, definition, in_order, titles
 from gradmill.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
-from gradmill.stages.set import release, sources
+from gradmill.stages.set import release
 
 Items = Table[[str], Raw]  # of infos, in the items of `parts`
 
@@ -45,15 +44,8 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
         try:
             functions[entry] = Target(listed[operators.canonical(schema, name)][0])
         except SpecError as error:
-            if not _is_excluded(db, entry):
-                _report(db, error, titled, _seen(error, listed))
+            _report(db, error, titled, _seen(error, listed))
     return functions
-
-
-def _is_excluded(db: Database, entry: str) -> bool:
-    """Whether a definition is for a function of its layer, or of the base, that a description leaves out."""
-    own = [each for each in sources(db) if each.role == "native" and each.exclude and each.layer == layer_of(entry)]
-    return any(is_excluded(entry_operator(entry), each) for each in own)
 
 
 @table

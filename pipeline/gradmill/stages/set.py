@@ -17,7 +17,6 @@ from gradmill.query.query import query, unordered
 from gradmill.releases import resolve
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import COMPOSITES
-from gradmill.specs.location import DESCRIPTION
 
 if TYPE_CHECKING:
     from gradmill.specs.layers.description import Described
@@ -67,14 +66,12 @@ def described(db: Database) -> Described | None:
     return msgspec.msgpack.decode(data, type=Described)
 
 
-def place_of_key(db: Database, path: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Where a key of the description is written: the key of a base's description, "" for the set's own, and the path
-    in that file."""
-    from gradmill.specs.layers.inheritance import origin_of
+def place_of_key(db: Database, path: tuple[str, ...]) -> tuple[str, ...]:
+    """The path at which a key of the description is written."""
+    from gradmill.specs.layers.releases import written_at
 
     layers = described(db)
-    file, at = origin_of(() if layers is None else layers.origins, path)
-    return ("" if file == DESCRIPTION else file), at
+    return written_at(() if layers is None else layers.moved, path)
 
 
 class GraphRequest(Struct, frozen=True):

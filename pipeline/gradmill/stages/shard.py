@@ -106,7 +106,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     except SpecError as error:
         described = error.role == "set"  # the error is in the description
         role: Role = "set" if described else "template"
-        where, path = place_of_key(db, error.field) if described else (file.template, error.field)
+        where, path = ("", place_of_key(db, error.field)) if described else (file.template, error.field)
         at = (error.problem, error.hint, path, error.needle)
         db.report(Problem(role, "", "", *at, file=where, rule=error.rule))
         return []

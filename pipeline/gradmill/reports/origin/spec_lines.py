@@ -65,7 +65,7 @@ class SpecLines:
         if not key:
             return self._of_header(path, line)
         if role_of(key) == DESCRIPTION:
-            return [self._of_description(path, line, text, key)]
+            return [self._of_description(path, line, text)]
         return [self._of_entries(path, line, key)]
 
     def _key(self, path: str) -> str:
@@ -134,8 +134,8 @@ class SpecLines:
 
     # ---- the description and headers
 
-    def _of_description(self, path: str, line: int, text: str, file: str) -> Explanation:
-        key, own = path_at(text, line), "" if file == DESCRIPTION else file
+    def _of_description(self, path: str, line: int, text: str) -> Explanation:
+        key = path_at(text, line)
         if not key:
             raise SpecError(
                 f"explain: line {line} of {path} has no key", "name a line with a key or the head of a table"
@@ -144,8 +144,8 @@ class SpecLines:
         ends: dict[Name, None] = {}
         files = []
         for each in sources(self._db):
-            where, at = place_of_key(self._db, each.at)
-            if at and where == own and (at[: len(key)] == key or key[: len(at)] == at):
+            at = place_of_key(self._db, each.at)
+            if at and (at[: len(key)] == key or key[: len(at)] == at):
                 names = [name for name, key in keys_of(self._db, each.role).items() if key == each.key]
                 files.append(f"{each.file}: {len(names)} {'entry' if len(names) == 1 else 'entries'}")
                 ends |= dict.fromkeys(entry_end(each.role, name) for name in names)

@@ -14,12 +14,6 @@ def operator_of(text: object) -> str:
     return text.partition("(")[0].strip() if isinstance(text, str) else ""
 
 
-def is_excluded(operator: str, source: SpecSource) -> bool:
-    """Whether a description leaves out the entries of an operator; it may name the layer's namespace, or omit it."""
-    plain = operator.removeprefix(f"{source.namespace}::") if source.namespace else operator
-    return any(name in source.exclude for name in (operator, plain, f"{source.namespace}::{plain}"))
-
-
 def kept_keys(entry: Mapping[str, object], source: SpecSource) -> Entry:
     """The entry with the keys that the layer keeps: without `drop`, the keys of releases, and all but `keep`."""
     versions = source.versions.named if source.versions is not None else ()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.io.files import read_file
-from gradmill.model.layers import HookFile, SpecSource, listed, role_of
+from gradmill.model.layers import HookFile, SpecSource, listed
 from gradmill.problems.names import closest
 from gradmill.problems.problem import Role, SpecError, nearest
 from gradmill.specs.layers.description import (
@@ -22,13 +20,11 @@ from gradmill.specs.layers.description import (
     Description,
     Layer,
     Marks,
-    Origin,
     SpecFile,
 )
 from gradmill.specs.layers.hooks import path_of, read_hooks
-from gradmill.specs.layers.inheritance import Level, Merged, origin_of, rebased
 from gradmill.specs.layers.reading import Diagnostic, Written, description_error, read_description
-from gradmill.specs.layers.releases import ForRelease, bounded, minor_of
+from gradmill.specs.layers.releases import ForRelease, bounded, minor_of, written_at
 from gradmill.specs.layers.validation import files_of, validate
 from gradmill.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location
 from gradmill.specs.spec_set import ROLES, SpecSet
@@ -49,30 +45,16 @@ class _Resolver:
     def _at(self, path: str) -> Location:
         return Location(os.path.normpath(os.path.join(self.folder, path)))
 
-    def add_base(self) -> None:
-        """Adds the files of the set under all descriptions."""
+    def add_base(self, base: Base) -> None:
+        """Adds the files of the base, without those that the description ignores."""
         for role in ROLES:
-            if role in self.base.files:
+            if role in self.base.files and (role != "derivatives" or base.derivatives != "alone"):
                 key = f"{role}:base"
-                self.files[key] = base = self.base.files[role]
-                self.sources.append(SpecSource(key, os.path.basename(base.member or base.path), at=("base",)))
+                self.files[key] = at = self.base.files[role]
+                rewrites = base.rewrite if role == "native" else ()
+                name = os.path.basename(at.member or at.path)
+                self.sources.append(SpecSource(key, name, rewrites=rewrites, at=("base",)))
         self.files |= {key: at for key, at in self.base.files.items() if key == "fallback_ops"}
-
-    def restrict(self, base: Base) -> None:
-        """Leaves out what a description leaves out of the set under it."""
-        if base.derivatives == "alone":
-            self.sources = [source for source in self.sources if source.role != "derivatives"]
-            self.files = {key: at for key, at in self.files.items() if role_of(key) != "derivatives"}
-        excluded: dict[Role, list[str]] = {"native": list(listed(base.exclude))}
-        for drop in base.drop:
-            excluded.setdefault("derivatives", []).extend(listed(drop.derivatives))
-            excluded.setdefault("tags", []).extend(listed(drop.tags))
-        for place, source in enumerate(self.sources):
-            rewrites = base.rewrite if source.role == "native" else ()
-            exclude = tuple(excluded.get(source.role, ()))
-            if rewrites or exclude:
-                changes = {"rewrites": (*source.rewrites, *rewrites), "exclude": (*source.exclude, *exclude)}
-                self.sources[place] = replace(source, **changes)
 
     def add_layer(self, place: int, layer: Layer) -> None:
         """Adds the headers, files and diffs of a layer; `place` is its index in the description."""
@@ -216,41 +198,22 @@ class _Resolver:
         return located, by_family
 
 
-class _Chain(Struct, frozen=True):
-    """Descriptions, each on top of the next, and the set under the last one."""
-
-    written: tuple[Written, ...]
-    keys: tuple[str, ...]  # of the descriptions among the set's files
-    folders: tuple[str, ...]  # of the descriptions, relative to that of the first; "" for this one
-    base: SpecSet
-    wanted: str  # the release that the command line or a description names; "" if none does
-
-    @property
-    def release(self) -> str:
-        """The release to read the descriptions for; "" if nothing names one."""
-        return self.wanted or self.base.version
-
-
-def find_described(path: str, release: str, find_base: Callable[[str, str], SpecSet | str]) -> SpecSet:
+def find_described(path: str, release: str, find_base: Callable[[str, str], SpecSet]) -> SpecSet:
     """The set of the description at `path`, for a PyTorch release, "" if the command line names none.
 
-    `find_base` returns the base for the value of `specs` and the folder that paths are relative to, or the path of the
-    description that it has. Raises a SpecError with all errors of the description.
+    `find_base` returns the base for the value of `specs` and the folder that paths are relative to. Raises a SpecError
+    with all errors of the description.
     """
-    chain = _read_chain(path, release, find_base)
-    merged, levels = Merged(), []
-    for written, key, folder in reversed(list(zip(chain.written, chain.keys, chain.folders))):
-        part = ForRelease(written.value, chain.release)
-        value = rebased(part.value, partial(_below, folder, chain.base)) if folder else part.value
-        merged.add(Level(key, value, part.moved))
-        levels.append(msgspec.convert(value, Description))
-    description, origins = msgspec.convert(merged.value, Description), merged.origins()
-    resolver = _Resolver(os.path.dirname(path), chain.base)
-    resolver.add_base()
-    for place, layer in _resolve_levels(resolver, levels):
+    written = _read(path)
+    base = _find_base(path, written, release or written.description.release, find_base)
+    part = ForRelease(written.value, release or written.description.release or base.version)
+    description = msgspec.convert(part.value, Description)
+    resolver = _Resolver(os.path.dirname(path), base)
+    resolver.add_base(description.base)
+    for place, layer in enumerate(description.layers):
         resolver.add_layer(place, layer)
-    version = chain.base.version or description.release
-    named, of = description.release, chain.base.version
+    version = base.version or description.release
+    named, of = description.release, base.version
     if not release and of and named and minor_of(of) != minor_of(named):
         problem = f"the base is of release {of}"
         resolver.diagnostics.append(Diagnostic(("release",), problem, "leave it out, or name another base"))
@@ -258,88 +221,23 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     resolver.add_marks(description.marks)
     hooks = resolver.add_hooks(description.hooks)
     resolver.check_templates(description)
-    resolver.diagnostics += _doubled_layers(description)
     if resolver.diagnostics:
-        raise description_error([_placed(chain, origins, each) for each in resolver.diagnostics])
+        placed = (replace(each, path=written_at(part.moved, each.path)) for each in resolver.diagnostics)
+        raise description_error([(path, written.text, each) for each in placed])
     templates, by_family = resolver.templates(description)
-    paths = {key: Location(written.file) for key, written in zip(chain.keys, chain.written)}
-    bounds = tuple(
-        Bound(key, *bound) for key, written in zip(chain.keys, chain.written) for bound in bounded(written.value)
-    )
+    bounds = tuple(Bound(*bound) for bound in bounded(written.value))
     return SpecSet(
         description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
-        {**resolver.files, **paths},
+        {**resolver.files, DESCRIPTION: Location(path)},
         templates,
         version,
-        chain.base.template_comment,
-        chain.base.version_file or path,
+        base.template_comment,
+        base.version_file or path,
         tuple(resolver.looked_for),
-        Described(description, tuple(resolver.sources), by_family, origins, bounds, hooks),
+        Described(description, tuple(resolver.sources), by_family, part.moved, bounds, hooks),
         resolver.headers,
-        chain.base.whole,
+        base.whole,
     )
-
-
-def _resolve_levels(resolver: _Resolver, levels: list[Description]) -> Iterator[tuple[int, Layer]]:
-    """The layers of descriptions, the lowest first, each with its place in all; what each leaves out of the set under
-    it is left out before its layers."""
-    place = 0
-    for level in levels:
-        resolver.restrict(level.base)
-        for layer in level.layers:
-            yield place, layer
-            place += 1
-
-
-def _doubled_layers(description: Description) -> Iterator[Diagnostic]:
-    """Reports layers with the name of a layer of the base."""
-    names = [layer.name for layer in description.layers]
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            problem = f"a layer of the base is called '{name}', too"
-            yield Diagnostic(("layer", str(place), "name"), problem, "give each layer its own name")
-
-
-def _placed(chain: _Chain, origins: Sequence[Origin], diagnostic: Diagnostic) -> tuple[str, str, Diagnostic]:
-    """A diagnostic of the whole description: the file it is in, the text of this file, and its path there."""
-    key, path = origin_of(origins, diagnostic.path)
-    written = chain.written[chain.keys.index(key)]
-    return written.file, written.text, replace(diagnostic, path=path)
-
-
-def _read_chain(path: str, release: str, find_base: Callable[[str, str], SpecSet | str]) -> _Chain:
-    """The description at `path` and those under it. Raises a SpecError with the errors of the first one that has any,
-    at the key that names a base if this is missing or on top of itself."""
-    all_written: list[Written] = []
-    folders, above = [""], ""
-    while True:
-        written = _read(path)
-        all_written.append(written)
-        release = release or written.description.release
-        at: tuple[str, ...] = ("base", "releases")
-        try:
-            where, at = _base_of(written.description, release)
-            base = find_base(where, os.path.dirname(path))
-            if not isinstance(base, str):
-                break
-            above = _without_circle(base, where, all_written)
-        except SpecError as error:
-            diagnostic = Diagnostic(at, error.problem.removeprefix("specs="), error.hint)
-            raise description_error([(path, written.text, diagnostic)]) from error
-        folders.append(_folder_of(base, where, path, folders[-1]))
-        path = above
-    names = [os.path.normpath(f"{at}/{os.path.basename(each.file)}") for at, each in zip(folders, all_written)]
-    keys = (DESCRIPTION, *(f"{DESCRIPTION}:{name}" for name in names[1:]))
-    return _Chain(tuple(all_written), keys, tuple(folders), base, release)
-
-
-def _folder_of(base: str, where: str, path: str, folder: str) -> str:
-    """The folder of a base's description, relative to that of the first one. `where`: as the description at `path`,
-    which is in `folder`, names it."""
-    if os.path.isabs(where):
-        return os.path.dirname(base)
-    step = os.path.relpath(os.path.dirname(base) or os.curdir, os.path.dirname(path) or os.curdir)
-    return os.path.normpath(os.path.join(folder, step))
 
 
 def _read(path: str) -> Written:
@@ -354,17 +252,15 @@ def _read(path: str) -> Written:
     return written
 
 
-def _without_circle(path: str, where: str, above: list[Written]) -> str:
-    """The path of a base. SpecError if it is one of the descriptions above it."""
-    if any(os.path.realpath(path) == os.path.realpath(each.file) for each in above):
-        raise SpecError(f"'{where}' has this description as its base", "name another base in one of them")
-    return path
-
-
-def _below(folder: str, base: SpecSet, path: str) -> str:
-    """A path of a description in `folder`, relative to the first description. The name of a template of the set under
-    all descriptions stays."""
-    return path if path in base.templates else os.path.normpath(os.path.join(folder, path))
+def _find_base(path: str, written: Written, release: str, find: Callable[[str, str], SpecSet]) -> SpecSet:
+    """The base of a description for a release. A SpecError at the key that names it if there is none."""
+    at: tuple[str, ...] = ("base", "releases")
+    try:
+        where, at = _base_of(written.description, release)
+        return find(where, os.path.dirname(path))
+    except SpecError as error:
+        diagnostic = Diagnostic(at, error.problem.removeprefix("specs="), error.hint)
+        raise description_error([(path, written.text, diagnostic)]) from error
 
 
 def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ...]]:

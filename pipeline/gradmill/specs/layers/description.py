@@ -43,26 +43,15 @@ class Layer(Bounded, frozen=True, forbid_unknown_fields=True):
     helpers: Annotated[Words, Meta(description="C++ headers that declare every function which the formulas call")] = ()
 
 
-class Drop(Bounded, frozen=True, forbid_unknown_fields=True):
-    """Entries of the base to leave out, while their functions stay."""
-
-    derivatives: Annotated[Words, Meta(description="functions of the base whose definitions are left out")] = ()
-    tags: Annotated[Words, Meta(description="tags of the base")] = ()
-
-
 class Base(Struct, frozen=True, forbid_unknown_fields=True):
     """The spec set under the layers."""
 
-    specs: Annotated[
-        str, Meta(description="core, torch, or the path of a folder, wheel or description; none without it")
-    ] = ""
+    specs: Annotated[str, Meta(description="core, torch, or the path of a folder or wheel; none without it")] = ""
     releases: Annotated[dict[str, str], Meta(description="the same for single releases, in place of `specs`")] = {}
     derivatives: Annotated[
         Literal["add", "alone"], Meta(description="whether the layers' derivatives add to the base's or replace them")
     ] = "add"
     rewrite: Annotated[tuple[Rewrite, ...], Meta(description="changes of the base's schemas")] = ()
-    exclude: Annotated[Words, Meta(description="functions of the base to leave out")] = ()
-    drop: Annotated[tuple[Drop, ...], Meta(description="entries of the base to leave out")] = ()
 
 
 class Backend(Bounded, frozen=True, forbid_unknown_fields=True):
@@ -183,18 +172,16 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
     ignore: Annotated[tuple[Ignore, ...], Meta(description="warnings that are not reported")] = ()
 
 
-class Origin(Struct, frozen=True, array_like=True):
-    """Where a key is written. `file`: the key of the description among the set's files."""
+class Moved(Struct, frozen=True, array_like=True):
+    """A key of the description for a release that is written at another path: other releases have other members."""
 
     path: tuple[str, ...]
-    file: str
-    at: tuple[str, ...]  # the path in that file
+    written: tuple[str, ...]
 
 
 class Bound(Struct, frozen=True, array_like=True):
-    """A table of a description that applies to some releases. `file`: as in an Origin."""
+    """A table of a description that applies to some releases, and where it is written."""
 
-    file: str
     at: tuple[str, ...]
     since: str
     until: str
@@ -206,6 +193,6 @@ class Described(Struct, frozen=True, array_like=True):
     description: Description
     sources: tuple[SpecSource, ...]  # the files of entries, in order
     templates: dict[str, dict[str, str]]  # family -> template name -> label among the inputs
-    origins: tuple[Origin, ...] = ()  # where keys are written, if not at the same path of the set's own description
+    moved: tuple[Moved, ...] = ()
     bounds: tuple[Bound, ...] = ()
     hooks: HookFile | None = None

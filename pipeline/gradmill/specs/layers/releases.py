@@ -6,9 +6,10 @@ It works on the values of the TOML file, so a new key with `since` and `until` n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gradmill.specs.layers.description import Moved
 from gradmill.specs.layers.written import NAMES, is_alternative
 
 Path = tuple[str, ...]
@@ -69,13 +70,17 @@ def _shared(one: tuple[str, str], other: tuple[str, str]) -> str | None:
 
 
 class ForRelease:
-    """The part of a description that applies to a release. `value`: without `since` and `until`; `moved`: where the
-    members of its lists and its values are written, if elsewhere."""
+    """The part of a description that applies to a release. `value`: without `since` and `until`."""
 
     def __init__(self, value: Value, release: str) -> None:
         self._release = release
-        self.moved: dict[Path, Path] = {}
+        self._moved: dict[Path, Path] = {}
         self.value = self._table(value, (), ())
+
+    @property
+    def moved(self) -> tuple[Moved, ...]:
+        """Where the members of its lists and its values are written, if elsewhere."""
+        return tuple(Moved(path, written) for path, written in self._moved.items())
 
     def _table(self, table: Value, path: Path, at: Path) -> Value:
         """A table of the description, which is written at `at`, with the keys that apply."""
@@ -109,9 +114,16 @@ class ForRelease:
             for each in values:
                 here = path if is_alternative(path) else (*path, str(number))
                 if here != there:
-                    self.moved[here] = there
+                    self._moved[here] = there
                 yield self._table(each, here, there) if isinstance(each, dict) else each
                 number += 1
 
     def _applies(self, table: Value) -> bool:
         return applies(self._release, *bounds_of(table))
+
+
+def written_at(moved: Sequence[Moved], path: Path) -> Path:
+    """Where the key at a path of a description for one release is written, by the longest path that it starts with."""
+    known = [each for each in moved if path[: len(each.path)] == each.path]
+    longest = max(known, key=lambda each: len(each.path), default=Moved((), ()))
+    return (*longest.written, *path[len(longest.path) :])

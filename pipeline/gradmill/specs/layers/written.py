@@ -31,7 +31,7 @@ _TUPLE: Any = tuple  # for types that are made at run time
 _DICT: Any = dict
 
 ONE = ("comment", "template", "templates", "order", "shards")  # keys with a value, or a list of tables with one each
-NAMES = ("exclude", "leave_out")  # lists of names that a set on top of another adds to
+NAMES = ("exclude", "leave_out")  # keys with lists of names, or with one
 
 
 def is_alternative(path: Path) -> bool:

@@ -10,7 +10,7 @@ from gradmill.model.layers import Words, listed
 from gradmill.model.regex import regex
 from gradmill.model.schema import Argument
 from gradmill.problems.names import closest
-from gradmill.problems.problem import LAST, Problem, Role, nearest
+from gradmill.problems.problem import LAST, Problem, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.rules.layers.facts import wrong_facts
@@ -19,7 +19,7 @@ from gradmill.specs.layers.description import Description, Family, OutputFile, S
 from gradmill.specs.layers.written import NAMES
 from gradmill.stages.layered.marks import marks
 from gradmill.stages.layered.problem import DescriptionProblem, Path
-from gradmill.stages.layered.taking import names_below
+from gradmill.stages.layered.taking import base_names
 from gradmill.stages.layered.templates import templates_of
 from gradmill.stages.layered.unmatched import unmatched
 from gradmill.stages.layered.words import KINDS, is_special, known_names
@@ -42,12 +42,10 @@ def checked(db: Database) -> bool:
         problems += [each for each in unmatched(db, layers) if each.path not in reported]
     for each in problems:
         rank, rule = LAST if each.follows else 0, each.suspected
-        file, path = place_of_key(db, each.path) if each.file is None else (each.file, each.path)
-        if rule and file:
-            continue  # a check of the base reports it; on top of it, fewer functions may be left for its settings
+        path = each.path if each.is_written else place_of_key(db, each.path)
         path = path[:-1] if path[-2:-1] and path[-2] in NAMES and path[-1].isdecimal() else path  # the text shows which
         message = (each.problem, each.hint, path, each.needle)
-        db.report(Problem("set", "", "", *message, warning=bool(rule), rank=rank, file=file, rule=rule))
+        db.report(Problem("set", "", "", *message, warning=bool(rule), rank=rank, rule=rule))
     return True
 
 
@@ -97,33 +95,13 @@ def _arguments(db: Database, name: str) -> tuple[Argument, ...]:
 
 
 def _check_base(db: Database, description: Description) -> Iterator[DescriptionProblem]:
-    base = description.base
-    rows: list[tuple[Path, str]] = [
-        (("base", "rewrite", str(i), "func"), each.func) for i, each in enumerate(base.rewrite)
-    ]
-    rows += [(("base", "exclude", str(i)), name) for i, name in enumerate(listed(base.exclude))]
-    for path, name in rows:
-        known = names_below(db, "native", path)
-        if known is not None and name not in known:
-            hint = nearest(name, known) or "name an operator with its overload, as in add.Tensor"
-            yield DescriptionProblem(
-                path, f"the base has no function '{name}'", hint, name, suspected="unmatched-entry"
-            )
-    kinds: dict[Role, tuple[str, list[Words]]] = {
-        "derivatives": ("definition of", [drop.derivatives for drop in base.drop]),
-        "tags": ("tag", [drop.tags for drop in base.drop]),
-    }
-    for role, (what, lists) in kinds.items():
-        for place, names in enumerate(lists):
-            path = ("base", "drop", str(place), role)
-            known = names_below(db, role, path) if names else None
-            if known is None:
-                continue
-            for name in [name for name in listed(names) if name not in known]:
-                hint = nearest(name, known) or "name one of its entries"
-                yield DescriptionProblem(
-                    path, f"the base has no {what} '{name}'", hint, name, suspected="unmatched-entry"
-                )
+    known = base_names(db)  # none if the file is no YAML
+    for place, rewrite in enumerate(description.base.rewrite if known else ()):
+        if rewrite.func not in known:
+            problem = f"the base has no function '{rewrite.func}'"
+            hint = nearest(rewrite.func, known) or "name an operator with its overload, as in add.Tensor"
+            path = ("base", "rewrite", str(place), "func")
+            yield DescriptionProblem(path, problem, hint, rewrite.func, suspected="unmatched-entry")
 
 
 def _check_family(path: Path, name: str) -> Iterator[DescriptionProblem]:

@@ -11,7 +11,7 @@ from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
 from gradmill.query.query import query
-from gradmill.rules.layers.entry import in_namespace, is_excluded, kept_keys, operator_of, rewritten
+from gradmill.rules.layers.entry import in_namespace, kept_keys, operator_of, rewritten
 from gradmill.rules.layers.versions import Key, applies, is_listed, listed_versions
 from gradmill.specs.layers.lists import keys_of, value_of
 from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
@@ -61,11 +61,8 @@ def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bo
 
 
 def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw | None:
-    if not any(each.func == operator_of(name) for each in of.rewrites):
-        if is_excluded(operator_of(name), of):
-            return None
-        if not of.layer:
-            return raw
+    if not of.layer and not any(each.func == operator_of(name) for each in of.rewrites):
+        return raw
     value = msgspec.msgpack.decode(raw)
     if not isinstance(value, dict):
         return raw
@@ -104,8 +101,5 @@ def _report_unmatched(db: Database, rewrite: Rewrite, schema: str) -> None:
 
 
 def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: str, rule: str) -> None:
-    """Reports an error about a key of the description, or the warning `rule`. A warning about a base's key is one of
-    the base's own runs."""
-    file, path = place_of_key(db, at)
-    if not (rule and file):
-        db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(rule), file=file, rule=rule))
+    """Reports an error about a key of the description, or the warning `rule`."""
+    db.report(Problem("set", "", "", problem, hint, place_of_key(db, at), needle, warning=bool(rule), rule=rule))

@@ -31,9 +31,8 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
     if foreign:
         shown = " and ".join(f"'{name}'" for name in foreign)
         drop = ", ".join(f'"{name}"' for name in (*layer.drop, *foreign))
-        file, path = place_of_key(db, layer.at)
         problem, hint = f"entries have the key {shown}, which PyTorch's do not have", f"write drop = [{drop}]"
-        db.report(Problem("set", "", "", problem, hint, path, file=file))
+        db.report(Problem("set", "", "", problem, hint, place_of_key(db, layer.at)))
         layer = replace(layer, drop=(*layer.drop, *foreign))
     named = layer.versions.named if layer.versions is not None else ()
     missing = [name for name in named if name not in entry_keys]
@@ -99,8 +98,8 @@ def _list_of_releases(db: Database, key: str) -> str:
 def _report(
     db: Database, of: SpecSource, problem: str, hint: str, at: str = "", needle: str = "", *, warning: str = ""
 ) -> None:
-    file, path = place_of_key(db, (*of.at, "versions", *([at] if at else [])))
-    db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(warning), file=file, rule=warning))
+    path = place_of_key(db, (*of.at, "versions", *([at] if at else [])))
+    db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(warning), rule=warning))
 
 
 def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple[tuple[str, ...], str, str]]:

@@ -78,8 +78,8 @@ def _has_lists(db: Database, of: SpecSource, whole: str) -> bool:
     except TextError:  # of the file, which reading it reports
         return True
     except SpecError as error:
-        file, path = place_of_key(db, (*of.at, "list"))
-        db.report(Problem("set", "", "", error.problem, error.hint, path, error.needle, file=file))
+        path = place_of_key(db, (*of.at, "list"))
+        db.report(Problem("set", "", "", error.problem, error.hint, path, error.needle))
         return False
     return True
 

@@ -13,5 +13,5 @@ class DescriptionProblem(Struct, frozen=True):
     hint: str = ""
     needle: str = ""
     follows: bool = False  # whether it may follow from any other error
-    file: str | None = None  # the description, if `path` is its own: "" for the set's, the key of a base's
+    is_written: bool = False  # whether the path is that in the file, for all releases
     suspected: str = ""  # the rule, if it is a warning, as it may be intended; "" for an error

@@ -9,7 +9,7 @@ from gradmill.model.entries import by_key
 from gradmill.model.keys import HEADS
 from gradmill.model.layers import entry_operator, listed, role_of
 from gradmill.model.native import FunctionHead
-from gradmill.problems.problem import Role, SpecError
+from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.native.heads import qualified, within
@@ -17,7 +17,7 @@ from gradmill.specs.entries import cut, head, outdented, parse_whole
 from gradmill.stages import infos
 from gradmill.stages.layered.files import name_of, text
 from gradmill.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
-from gradmill.stages.set import described, is_described, place_of_key, source, source_keys, sources
+from gradmill.stages.set import described, is_described, source, source_keys
 
 T = TypeVar("T")
 
@@ -27,21 +27,6 @@ def base_names(db: Database) -> list[str]:
     """The operators in the base's file of functions, before any diff."""
     keys = [key for key in source_keys(db, "native") if key.endswith(":base")]
     return sorted({name for key in keys for name in _names_in(db, key) or ()})
-
-
-def names_below(db: Database, role: Role, path: tuple[str, ...]) -> list[str] | None:
-    """The names of the entries, before any description leaves one out, of the base of the description that has the key
-    at `path`. Operators of a layer's namespace are there with it and without. None if a file is not YAML."""
-    described_in, _ = place_of_key(db, path)
-    names: set[str] = set()
-    for of in [each for each in sources(db) if each.role == role]:
-        if of.layer and place_of_key(db, of.at)[0] == described_in:
-            break  # sources of a base precede those of what is on top of it
-        own = _names_in(db, of.key)
-        if own is None:
-            return None
-        names |= own | {f"{of.namespace}::{name}" for name in own if of.namespace and "::" not in name}
-    return sorted(names)
 
 
 def _names_in(db: Database, key: str) -> set[str] | None:

@@ -20,7 +20,6 @@ from gradmill.rules.layers.facts import is_collection
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import Described, Description, Facts, Family, Slot
 from gradmill.specs.layers.releases import minor_of
-from gradmill.specs.location import DESCRIPTION
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.kernels import used_keys
 from gradmill.stages.layered.asking import about_unit, rules_of
@@ -287,5 +286,5 @@ def _bounds(layers: Described) -> Iterator[DescriptionProblem]:
         if minor_of(bound.since) > newest or () < minor_of(bound.until) < oldest:
             key = "since" if minor_of(bound.since) > newest else "until"
             problem, needle = "this applies to no known release", getattr(bound, key)
-            file = "" if bound.file == DESCRIPTION else bound.file
-            yield DescriptionProblem((*bound.at, key), problem, _KNOWN, needle, file=file, suspected="unknown-release")
+            path = (*bound.at, key)
+            yield DescriptionProblem(path, problem, _KNOWN, needle, is_written=True, suspected="unknown-release")

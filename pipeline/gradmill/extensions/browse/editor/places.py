@@ -33,7 +33,6 @@ class Files(Struct, frozen=True):
     by_role: Mapping[Role, Sequence[tuple[str, Sequence[str]]]]
     headers: Mapping[str, tuple[str, Sequence[str]]] = {}  # by their names in the set
     keys: Mapping[str, str] = {}  # of spec files in the set, by path
-    descriptions: Mapping[str, tuple[str, Sequence[str]]] = {}  # by their keys in the set; "" is the set's own
 
     def keyed(self, role: Role) -> Iterator[tuple[str, str, Sequence[str]]]:
         """The files of a role: key, path, lines."""

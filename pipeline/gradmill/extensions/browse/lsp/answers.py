@@ -68,8 +68,7 @@ def files_of(server: Server, session: Session) -> Files:
             keys[path] = session.files.key(path)
             specs.setdefault(role, []).append((path, server.text(path).lines))
     headers = {name: os.path.realpath(at.path) for name, at in session.files.headers().items()}
-    descriptions = {key: (path, server.text(path).lines) for key, path in session.files.descriptions().items()}
-    return Files(specs, {name: (path, server.text(path).lines) for name, path in headers.items()}, keys, descriptions)
+    return Files(specs, {name: (path, server.text(path).lines) for name, path in headers.items()}, keys)
 
 
 def locations(server: Server, spots: Sequence[Spot]) -> list[types.Location]:

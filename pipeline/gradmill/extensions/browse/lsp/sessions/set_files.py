@@ -45,12 +45,6 @@ class SetFiles:
         defining += specs.looked_for
         return os.path.realpath(path) in [os.path.realpath(each) for each in defining if each]
 
-    def descriptions(self) -> dict[str, str]:
-        """The paths of the set's description and of those below it, by key; "" is the set's own."""
-        specs = self._specs
-        described = {key: at.path for key, at in specs.files.items() if role_of(key) == DESCRIPTION}
-        return {"" if key == DESCRIPTION else key: os.path.realpath(path) for key, path in described.items()}
-
     def locations(self, role: Role) -> list[Location]:
         """The files of a role."""
         return [at for key, at in self._specs.files.items() if key.partition(":")[0] == role]
