@@ -125,6 +125,28 @@ def test_an_editor_runs_no_hooks_unless_it_may(vendor: Vendor, monkeypatch: pyte
     assert vendor.run(hooks=0).status == 1, "a command runs them"
 
 
+def test_a_hook_that_fails_everywhere_is_one_error_with_a_count(vendor: Vendor) -> None:
+    vendor.replace(
+        "hooks.py",
+        "    if family",
+        "    if function.operator == 'mm':\n        raise KeyError(piece)\n    len(1)\n    if family",
+    )
+    errors = re.findall("error: .*", vendor.run().stderr)
+    assert len(errors) == len(set(errors))
+    (counted,) = [each for each in errors if "TypeError" in each]
+    assert re.fullmatch(r"error: [\w.]+: unit\(\w+, \w+\): TypeError: .*, and (\d+) more calls fail alike", counted)
+    assert len(errors) > 1 and all("error: mm: unit(" in each for each in errors if each != counted)
+    read = json.loads(vendor.run("check", "format=json").stdout)
+    assert len([each for each in read["problems"] if "TypeError" in json.dumps(each)]) == 1
+
+
+def test_a_line_of_hooks_has_no_entry(ended: Vendor) -> None:
+    run = ended.run("explain", "set/hooks.py:7")
+    assert (
+        run.status == 3 and "has hooks, which may change any unit" in run.stderr and "explain UNIT names" in run.stderr
+    )
+
+
 def test_what_hooks_print_is_not_their_answer(vendor: Vendor) -> None:
     vendor.replace("hooks.py", "    if family", '    print("a line of", function.operator)\n    if family')
     run = vendor.run()

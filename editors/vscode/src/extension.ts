@@ -46,7 +46,7 @@ async function start(context: vscode.ExtensionContext): Promise<LanguageClient |
   const gradmill = new Gradmill(context);
   const server: ServerOptions = {
     command: gradmill.command,
-    args: ["lsp", ...gradmill.variables()],
+    args: ["lsp", ...gradmill.variables(), ...gradmill.ofServer],
     options: { cwd: gradmill.folder },
   };
   const started = new LanguageClient("gradmill", "gradmill", server, {

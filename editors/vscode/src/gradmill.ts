@@ -17,6 +17,8 @@ const MARKS = [
 export class Gradmill {
   readonly folder: string;
   readonly command: string;
+  /** Variables of the language server alone. A workspace cannot set them. */
+  readonly ofServer: readonly string[];
   private readonly words: readonly string[];
   private readonly storage: string;
 
@@ -27,6 +29,7 @@ export class Gradmill {
     const command = settings.get("command", "gradmill");
     this.command = /[\\/]/.test(command) && !isAbsolute(command) ? join(this.folder, command) : command;
     this.words = settings.get<string[]>("arguments", []);
+    this.ofServer = settings.get("hooks", false) ? ["hooks=1"] : [];
     this.storage = (context.storageUri ?? context.globalStorageUri).fsPath;
   }
 

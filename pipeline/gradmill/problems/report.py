@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from gradmill.problems.catalog.verification import WRONG
 from gradmill.problems.locate import Position, Sources, position_of, with_reference, with_safe_fix
@@ -64,8 +64,23 @@ def report_of(
 ) -> Report:
     """The report of `problems`. Only the first `most` get a position, because locating one reads its file again."""
     # Sorted by all fields: the order of a set depends on the hash seed.
-    ordered = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p)))
+    ordered = _once(sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p))))
     each = (Placed(position_of(p, sources), with_reference(with_safe_fix(p, sources), sources)) for p in ordered[:most])
     placed = sorted(each, key=lambda p: (p.place, p.problem.problem))
     errors = sum(not p.warning for p in ordered)
     return Report(tuple(placed), errors, len(ordered) - errors, strict, tuple(filter(None, notes)))
+
+
+def _once(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems, with one for all calls of a hook that fail alike at a line: it may fail for every function."""
+    calls: dict[tuple[str, int, str], list[Problem]] = {}
+    for each in problems:
+        if each.role == "hooks":
+            calls.setdefault((each.file, each.line, each.problem), []).append(each)
+    counted = {
+        same[0]: replace(same[0], problem=f"{same[0].problem}, and {len(same) - 1} more calls fail alike")
+        for same in calls.values()
+        if len(same) > 1
+    }
+    left_out = {each for same in calls.values() for each in same[1:]}
+    return [counted.get(each, each) for each in problems if each not in left_out]

@@ -88,6 +88,9 @@ class SpecLines:
     # ---- entries
 
     def _of_entries(self, path: str, line: int, key: str) -> Explanation:
+        if role_of(key) == "hooks":
+            hint = "gradmill explain UNIT names the hook that changed its text; explain FILE, the one that wrote it"
+            raise SpecError(f"explain: {path} has hooks, which may change any unit: a line has no entry", hint)
         if role_of(key) not in ROLES:
             raise SpecError(f"explain: {path} has no entries", "explain knows lines of the YAML files with entries")
         role = role_of(key)

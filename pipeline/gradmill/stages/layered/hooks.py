@@ -149,4 +149,4 @@ def report(db: Database, hook: str, op: str, what: str, answer: Answer, hint: st
     module, line = answer.at if answer.at[1] else (next(iter(own.modules)), own.lines[hook])
     called = f"{hook}({what})" if what else hook
     key = own.modules[module]
-    db.report(Problem("hooks", "", op, f"{called}: {answer.error}", hint, line=line, column=1, file=key))
+    db.report(Problem("hooks", "", op, answer.error, hint, (called,), line=line, column=1, file=key))
