@@ -283,3 +283,54 @@ def test_the_rules_are_right_after_all_ordinary_edits(ascend: Path) -> None:
 @pytest.mark.parametrize("name", EDITS)
 def test_the_rules_are_right_after_an_ordinary_edit(name: str, ascend: Path) -> None:
     check_edits(ascend, [name])
+
+
+# ---- a vendor who prints kernels of PyTorch's operators without two of their parts, by two regular expressions
+
+FLAGOS = EXAMPLE.parent / "flagos.toml"
+TWO_HOLES = "${definitions}\nTORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {\n${registrations}\n}\n"
+DECOMPOSED = re.compile(
+    r"if \(\(.*\)\) \{\n\s*static c10::OperatorName [\s\S]*?\} else \{\n([\s\S]*?)\n\s*\}(?=\n\s*\}\))"
+)
+USE_COUNT = re.compile(r"if \(\w+\.has_storage\(\) [^\n]*\{\n\s*[^\n]*\.storage\(\)\.use_count\(\) == 1[^\n]*\n\s*\}")
+LISTS = {  # of operators, as they may be in the description
+    "functional": ["mul.Tensor", "mm"],
+    "decomposed": ["sum.dim_IntList", "add.Tensor"],
+    "inplace": ["exp_", "mul_.Tensor"],
+    "out": ["mm.out"],
+    "view": ["view"],
+    "foreach": ["_foreach_add.Scalar", "_foreach_pow.ScalarAndTensor"],
+    "several results": ["topk"],
+    "with SymInt": ["expand"],
+}
+KEEP = ("inplace", "out", "view", "with SymInt")  # those whose kernels have neither part
+
+
+@pytest.fixture(scope="module")
+def of_pytorch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The kernels of core, by name."""
+    folder = tmp_path_factory.mktemp("kernels")
+    forked.gradmill(["specs=core", "families=variable_type", "generated=plain", "cache=cache"], folder).ok()
+    text = (folder / "plain" / "VariableTypeEverything.cpp").read_text()
+    return {match[1]: match[0] for match in KERNEL.finditer(text)}
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines with text, which that file does not indent."""
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_other_operators_lose_the_same_parts(name: str, tmp_path: Path, of_pytorch: dict[str, str]) -> None:
+    (tmp_path / "variable_type.cc").write_text(TWO_HOLES)
+    text = FLAGOS.read_text().replace('specs = "torch"', 'specs = "core"')
+    listed = f"functions = {LISTS[name]}".replace("'", '"')
+    assert text.count('functions = ["matmul"]') == 1
+    (tmp_path / "specset.toml").write_text(text.replace('functions = ["matmul"]', listed))
+    (made,) = build(tmp_path).values()
+    kernels, _, registered = made.partition("TORCH_LIBRARY_IMPL(")
+    operators = re.findall(r'm\.impl\("([\w.]+)",\s*TORCH_FN\(VariableType::(\w+)\)', registered)
+    assert {each for each, _ in operators} == {*LISTS[name]}
+    wanted = [USE_COUNT.sub("", DECOMPOSED.sub(r"\1", of_pytorch[kernel])) for _, kernel in operators]
+    assert lines_of(kernels) == lines_of("\n".join(wanted))
+    assert wanted != [of_pytorch[kernel] for _, kernel in operators] or name in KEEP
