@@ -23,8 +23,9 @@ from gradmill.io.decoding import decode_json
 from gradmill.problems.problem import SpecError
 from gradmill.session.own_code import PACKAGE
 
-_SECONDS = 600  # for one sample, of a clock: it waits for something. What computes is ended by its CPU time
 _MOST = 4  # samples of one operator that may end a process
+# How a process ends that takes too long (`child/__main__.py`).
+_ENDED = {signal.SIGXCPU: "takes longer than a minute of CPU time", signal.SIGALRM: "takes longer than ten minutes"}
 
 
 class Checker:
@@ -73,10 +74,10 @@ class Checker:
             without = {} if done else without
             if rest and (process.why or not done):
                 without[process.sample] = process.why
-                if process.hangs or process.sample < 0 or len(without) > _MOST + 1:
-                    name, hangs = rest.pop(0).subject.name, process.hangs
+                waits = process.why == _ENDED[signal.SIGALRM]
+                if waits or process.sample < 0 or len(without) > _MOST + 1:
                     reason = f"the formula, or its operator, {process.why}"
-                    put(Verdict(name, unchecked=reason, files=process.files, transient=hangs))
+                    put(Verdict(rest.pop(0).subject.name, unchecked=reason, files=process.files, transient=waits))
                     without = {}
 
     def _next(self) -> subprocess.Popen[str]:
@@ -109,7 +110,7 @@ def environment() -> dict[str, str]:
 class _Process:
     """One process. `codes`: what it is to check; `without`: the numbers of samples of the first one that end it, and
     how. After `verdicts`, `why` says how it ended, `sample` is the number of the last sample, -1 if it is not to blame,
-    `hangs` whether it was killed, and `files` what the file of reference functions loaded."""
+    and `files` what the file of reference functions loaded."""
 
     def __init__(
         self, process: subprocess.Popen[str], codes: Sequence[Code], without: dict[int, str], job: dict[str, Any]
@@ -119,24 +120,22 @@ class _Process:
         subjects[0]["last"] = min(without) if len(without) > _MOST else None
         self._job = msgspec.json.encode(job | {"subjects": subjects}).decode()
         self._process = process
-        self.hangs = False
         self.why, self.sample = "", -1
         self.files: dict[str, str] = {}
 
     def verdicts(self) -> Iterator[Verdict]:
         """Those of the formulas up to the end of the process. SpecError if it ends before it checks any."""
         process = self._process
-        assert process.stdin is not None and process.stderr is not None
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
         errors: list[str] = []
         reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))  # type: ignore[union-attr]
         reader.start()
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(self._job)
             process.stdin.close()
-        lines = self._lines()
-        first = next(lines, "")
+        first = next(process.stdout, "")
         self.files = digests(decode_json(first, list[str])) if first else {}
-        for line in lines:
+        for line in process.stdout:
             if line.startswith("{"):
                 self.sample = -1
                 yield replace(decode_json(line, Verdict), files=self.files)
@@ -151,27 +150,10 @@ class _Process:
                 "what it imports, and the file that python= names, must run",
             )
 
-    def _lines(self) -> Iterator[str]:
-        """The lines that the process prints. One that prints nothing for too long is killed."""
-        assert self._process.stdout is not None
-        while True:
-            timer = threading.Timer(_SECONDS, self._kill)
-            timer.start()
-            line = self._process.stdout.readline()
-            timer.cancel()
-            if not line:
-                return
-            yield line
-
-    def _kill(self) -> None:
-        self.hangs = True
-        self._process.kill()
-
-    def _why(self, status: int, errors: str) -> str:
-        if self.hangs:
-            return f"takes longer than {_SECONDS} seconds"
-        if status == -signal.SIGXCPU:
-            return "takes longer than a minute of CPU time"
+    @staticmethod
+    def _why(status: int, errors: str) -> str:
+        if -status in _ENDED:
+            return _ENDED[signal.Signals(-status)]
         if status < 0:
             return f"ends the process with signal {-status}"
         return f"ends the process with status {status}: {(errors.strip().splitlines() or [''])[-1]}".removesuffix(": ")

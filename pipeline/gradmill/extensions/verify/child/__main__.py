@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import resource
+import signal
 import sys
 import time
 import warnings
@@ -45,6 +46,7 @@ from gradmill.extensions.verify.child.torchs import TorchFormulas
 from gradmill.extensions.verify.child.verdict import Verdict
 
 _SECONDS = 60  # of CPU time, for one sample
+_WAITING = 600  # seconds of a clock: a sample that computes nothing waits for something
 
 
 def main() -> None:
@@ -52,6 +54,7 @@ def main() -> None:
     compiler.leave_out()
     _warm_up()
     job = json.load(sys.stdin)
+    signal.alarm(_WAITING)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # operators print, too
     torch.set_num_threads(1)
@@ -74,6 +77,7 @@ def _warm_up() -> None:
 
 def _begin(answers: TextIO, number: int) -> None:
     """Prints the number of a sample, whose checks may take so much CPU time, however busy the machine is."""
+    signal.alarm(_WAITING)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + _SECONDS, hard))
     _write(answers, number)
