@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child.calls import is_float, mapped, tensors
-from gradmill.extensions.verify.child.operators import function_of, overload, schema_of
+from gradmill.extensions.verify.child.operators import function_of, schema_of
 from gradmill.extensions.verify.child.samples import samples
 
 Args = tuple[Any, ...]
@@ -30,7 +30,7 @@ class Effects:
         self._names = [each.name for each in self._schema.arguments]
         operator = f"aten::{schema.partition('(')[0]}"
         self._function = function_of(operator, self._schema, {})
-        found = samples(overload(operator), self._schema, folder=folder, limit=_LIMIT)
+        found = samples(self._function, self._schema, folder=folder, limit=_LIMIT)
         self._samples = [each.args for each in found if each.kind == "plain"]
 
     def why_none_of_a_factor(self, key: str, *, forward: bool) -> str:

@@ -22,7 +22,7 @@ import yaml
 from never_wrong.campaign import in_order, options
 
 from gradmill.extensions.verify.child import from_opinfo
-from gradmill.extensions.verify.child.operators import has_kernel
+from gradmill.extensions.verify.child.operators import function_of, has_kernel
 from gradmill.extensions.verify.child.samples import samples
 
 LIMIT = 12
@@ -91,7 +91,8 @@ def asked(name: str, folder: Path) -> Answer:
 
 def kinds(name: str, folder: Path) -> Iterator[str]:
     operator = overload(name)
-    for sample in samples(operator, operator._schema, folder=folder, limit=LIMIT):
+    function = function_of(operator.name(), operator._schema, {})
+    for sample in samples(function, operator._schema, folder=folder, limit=LIMIT):
         if sample.kind != "plain" or sample.point:
             yield sample.kind if sample.kind != "plain" else "arguments"
         else:

@@ -19,13 +19,13 @@ from gradmill.extensions.verify import model
 from gradmill.extensions.verify.child import checks
 from gradmill.extensions.verify.child.calls import SEED
 from gradmill.extensions.verify.child.device import Device
-from gradmill.extensions.verify.child.duals import tangent
 from gradmill.extensions.verify.child.formulas import (
     Args,
     CompiledFormulas,
     FormulaError,
     Formulas,
     NotImplementedFormula,
+    tangent,
 )
 from gradmill.extensions.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
 from gradmill.extensions.verify.child.own import is_shared

@@ -18,7 +18,7 @@ from gradmill.extensions.verify.child import compiler
 compiler.leave_out()
 import torch
 from torch.autograd import forward_ad
-from gradmill.extensions.verify.child.duals import dual
+from gradmill.extensions.verify.child.formulas import dual
 from gradmill.extensions.verify.child.__main__ import _warm_up
 from gradmill.extensions.verify.child.from_opinfo import recorded
 _warm_up()

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from gradmill.extensions.verify.child import from_opinfo
 from gradmill.extensions.verify.child.calls import Calls, same, tensors
+from gradmill.extensions.verify.child.operators import function_of
 from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.recording import SMALL
 from gradmill.extensions.verify.child.samples import Sample, samples
@@ -27,11 +28,14 @@ def no_own_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def of(name: str, limit: int = 8) -> list[Sample]:
     operator = overload(name)
-    return list(samples(operator, operator._schema, folder=None, limit=limit))
+    function = function_of(operator.name(), operator._schema, {})
+    return list(samples(function, operator._schema, folder=None, limit=limit))
 
 
 def of_function(function: Callable[..., Any], schema: str) -> list[Sample]:
-    return list(samples(function, torch._C.parse_schema(schema), folder=None, limit=8))
+    parsed = torch._C.parse_schema(schema)
+    own = function_of(parsed.name, parsed, {parsed.name.partition("::")[2]: function})
+    return list(samples(own, parsed, folder=None, limit=8))
 
 
 def call(name: str, sample: Sample) -> Any:
@@ -213,7 +217,8 @@ def test_an_operator_that_reads_past_the_end_of_a_tensor_is_refused() -> None:
 def test_negative_dimensions_are_for_operators_that_count_them_from_the_end() -> None:
     def accepted(function: Callable[..., Any]) -> list[int]:
         probe = Probe(forks=False)
-        calls = Calls(function, torch._C.parse_schema("mine(Tensor self, int dim) -> Tensor"), probe)
+        schema = torch._C.parse_schema("mine(Tensor self, int dim) -> Tensor")
+        calls = Calls(lambda args: (function(*args), args), schema, probe)
         found = [dim for dim in (0, 1, -1) if calls.accepts((torch.ones(2, 3), dim))]
         return [*found, *(dim for dim in (-1,) if calls.accepts((torch.zeros(2, 3), dim)))]
 
@@ -231,6 +236,7 @@ def test_indices_of_all_elements_differ_where_one_of_several_is_kept() -> None:
 
 def test_factors_of_sizes_give_the_size_of_the_output() -> None:
     operator = overload("upsample_nearest2d")
-    calls, image = Calls(operator, operator._schema, Probe(forks=False)), torch.ones(1, 1, 4, 4)
+    function = function_of(operator.name(), operator._schema, {})
+    calls, image = Calls(function, operator._schema, Probe(forks=False)), torch.ones(1, 1, 4, 4)
     accepted = [scale for scale in (None, 1.5, 1.6, 0.5, 2.0) if calls.accepts((image, [6, 4], scale, None))]
     assert accepted == [None, 1.5, 1.6]

@@ -24,8 +24,7 @@ import torch
 from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child import compiler
-from gradmill.extensions.verify.child.duals import dual
-from gradmill.extensions.verify.child.formulas import CompiledFormulas
+from gradmill.extensions.verify.child.formulas import CompiledFormulas, dual
 from gradmill.extensions.verify.child.operators import (
     Reference,
     device_of,
@@ -35,7 +34,6 @@ from gradmill.extensions.verify.child.operators import (
     is_torchs,
     load,
     loaded,
-    overload,
     own_formula,
     reference,
     schema_of,
@@ -110,8 +108,7 @@ def _verdict(
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     on_cpu = torchs_function(subject["operator"], schema, known)
     verdict = Verdict(formulas, None if on_cpu is None else TorchFormulas(subject, on_cpu, in_place))
-    called = device.running(known[name] if is_own else overload(subject["operator"]))
-    listed = samples(called, schema, folder=folder, limit=limit, forks=not device.name)
+    listed = samples(function, schema, folder=folder, limit=limit, forks=not device.name)
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
         ending = {int(number): how for number, how in subject["without"].items()}
         verdict.check(islice(listed, subject["last"]), ending, begin, forks=not device.name)

@@ -13,36 +13,33 @@ from torch.utils import _pytree as pytree
 from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.shapes import DIM, OVERWRITES, SCALES
 
-Operator = Callable[..., Any]
 Values = tuple[Any, ...]
+Function = Callable[[Values], tuple[Any, Values]]  # of a call's values: what it returns, and the values after it
 
 SEED = 20
 GUARD = 64  # elements on both sides of a tensor that no operator may read
 
 
 class Calls:
-    """The calls of one operator. `operator` is an overload, or a function that stands for one; `schema` is its own.
+    """The calls of one operator, `function`, whose schema is `schema`.
 
     All questions are asked of `probe`: an operator that does not check its arguments may end its process.
     """
 
-    def __init__(self, operator: Operator, schema: torch._C.FunctionSchema, probe: Probe) -> None:
-        self.operator = operator
+    def __init__(self, function: Function, schema: torch._C.FunctionSchema, probe: Probe) -> None:
+        self.function = function
         self.arguments = list(schema.arguments)
         self.overwrites = bool(OVERWRITES.search(schema.name))  # which of several elements at one index is undefined
         self.probe = probe
         self._takes_negative = True
-        self._positional = sum(not each.kwarg_only for each in self.arguments)
 
     def outputs(self, values: Sequence[Any]) -> list[Tensor] | None:
         """The tensors that a call returns; None if the operator refuses it. Its inputs stay as they are, and random
         operators draw the same numbers in each call. Who reads past the end of a tensor, reads nan."""
-        values = mapped(guarded, list(values))
-        keyword = {each.name: value for each, value in zip(self.arguments, values) if each.kwarg_only}
         torch.default_generator.manual_seed(SEED)
         try:
             with torch.no_grad():
-                return list(tensors(self.operator(*values[: self._positional], **keyword)))
+                return list(tensors(self.function(mapped(guarded, tuple(values)))[0]))
         except Exception:  # whatever an operator raises, it does not take these values
             return None
 

@@ -14,8 +14,7 @@ from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child import graph
 from gradmill.extensions.verify.child.calls import SEED, is_float, mapped, tensors
-from gradmill.extensions.verify.child.duals import primal
-from gradmill.extensions.verify.child.formulas import FormulaError, Gradients, NotImplementedFormula, Tangents
+from gradmill.extensions.verify.child.formulas import FormulaError, Gradients, NotImplementedFormula, Tangents, primal
 from gradmill.extensions.verify.child.point import (
     Point,
     Slope,

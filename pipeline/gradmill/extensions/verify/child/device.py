@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
@@ -23,14 +22,6 @@ class Device:
     def back(self, value: Any) -> Any:
         """A value with its tensors on the CPU."""
         return mapped(lambda tensor: tensor.to("cpu"), value) if self.name else value
-
-    def running(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of tensors on the CPU that runs `function` on the device."""
-
-        def moved(*args: Any, **named: Any) -> Any:
-            return self.back(function(*self.there(args), **self.there(named)))
-
-        return moved if self.name else function
 
     def _there(self, tensor: Tensor) -> Tensor:
         moved = tensor.to(self.name)

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
-from gradmill.extensions.verify.child.calls import tensors
+from gradmill.extensions.verify.child.calls import Function, tensors
 from gradmill.extensions.verify.child.device import Device
-from gradmill.extensions.verify.child.operators import Function
 from gradmill.extensions.verify.child.passing import Scope, Value, tensors_of
 
 Args = tuple[Any, ...]
@@ -171,6 +171,24 @@ class CompiledFormulas(Formulas):
         if lacks(text):
             raise NotImplementedFormula(text, output)
         raise FormulaError(text, output)
+
+
+def dual(tensor: Tensor, move: Tensor) -> Tensor:
+    """A tensor with a tangent."""
+    made: Tensor = forward_ad.make_dual(tensor, move)  # type: ignore[no-untyped-call]
+    return made
+
+
+def primal(tensor: Tensor) -> Tensor:
+    """A tensor without its tangent."""
+    value: Tensor = forward_ad.unpack_dual(tensor).primal  # type: ignore[no-untyped-call]
+    return value
+
+
+def tangent(tensor: Tensor) -> Tensor | None:
+    """The tangent of a tensor; None if it has none."""
+    value: Tensor | None = forward_ad.unpack_dual(tensor).tangent  # type: ignore[no-untyped-call]
+    return value
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child.calls import is_float, mapped, tensors
-from gradmill.extensions.verify.child.duals import dual, tangent
-from gradmill.extensions.verify.child.formulas import Gradients, Tangents
+from gradmill.extensions.verify.child.formulas import Gradients, Tangents, dual, tangent
 from gradmill.extensions.verify.child.point import Point, inner, with_strides
 
 

@@ -7,7 +7,7 @@ import os
 import runpy
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -15,10 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gradmill.extensions.verify.child.calls import mapped
+from gradmill.extensions.verify.child.calls import Function, mapped
 from gradmill.extensions.verify.child.device import Device
 
-Function = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
 Reference = dict[str, Any]  # the functions of a file, by name
 
 

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from gradmill.extensions.verify.child import from_opinfo
 from gradmill.extensions.verify.child.arguments import SAME, as_complex, other_arguments, pairs
-from gradmill.extensions.verify.child.calls import Calls, Operator, Values, is_float, mapped, same, tensors
+from gradmill.extensions.verify.child.calls import Calls, Function, Values, is_float, mapped, same, tensors
 from gradmill.extensions.verify.child.from_opinfo import Recorded
-from gradmill.extensions.verify.child.from_schema import made
 from gradmill.extensions.verify.child.layouts import Variant, layouts, sizes
 from gradmill.extensions.verify.child.points import points, points_of_variants
 from gradmill.extensions.verify.child.probe import Probe
+from gradmill.extensions.verify.child.values import made
 
 
 class Sample(NamedTuple):
@@ -38,9 +38,9 @@ class Sample(NamedTuple):
 
 
 def samples(
-    operator: Operator, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int, forks: bool = True
+    function: Function, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int, forks: bool = True
 ) -> Iterator[Sample]:
-    """Samples that `operator` accepts: some of torch's, `limit` made ones at most, then as many with one other
+    """Samples that an operator accepts: some of torch's, `limit` made ones at most, then as many with one other
     argument, with two, of other sizes, in other layouts, and three times as many at special points, also with other
     arguments.
 
@@ -50,7 +50,7 @@ def samples(
     name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
     own = from_opinfo.recorded(name, folder)
     probe = Probe(forks=forks)
-    return iter(probe.run(lambda: list(_all(Calls(operator, schema, probe), schema, own, limit))))
+    return iter(probe.run(lambda: list(_all(Calls(function, schema, probe), schema, own, limit))))
 
 
 def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:

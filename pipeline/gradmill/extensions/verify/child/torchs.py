@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from gradmill.extensions.verify.child.calls import SEED
-from gradmill.extensions.verify.child.duals import dual, tangent
 from gradmill.extensions.verify.child.formulas import (
     Args,
     FormulaError,
@@ -19,6 +18,8 @@ from gradmill.extensions.verify.child.formulas import (
     NotImplementedFormula,
     Tangents,
     dense,
+    dual,
+    tangent,
 )
 from gradmill.extensions.verify.child.point import members_of, tracked
 

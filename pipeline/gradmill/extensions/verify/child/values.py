@@ -1,15 +1,21 @@
-"""Values for the arguments of a schema, by their types, names and defaults."""
+"""Samples made from a schema alone: values that types, names and defaults suggest, and that the operator accepts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gradmill.extensions.verify.child.shapes import CHANNELS, DIM, FLAT, KERNEL, OVERWRITES, SIDE, Shape, Theme
+from gradmill.extensions.verify.child.calls import Calls, is_float, tensors
+from gradmill.extensions.verify.child.calls import Values as Call
+from gradmill.extensions.verify.child.recording import signature
+from gradmill.extensions.verify.child.shapes import CHANNELS, DIM, FLAT, KERNEL, OVERWRITES, SIDE, Shape, Theme, themes
+
+TRIES = 300
 
 STRINGS = {
     "reduce": ("sum", "mean", "amax", "amin", "prod"),
@@ -157,3 +163,35 @@ class Values:
         if DIM.fullmatch(name):
             return self.rng.choice((0, 1, -1, -2))
         return self.rng.choice((1, 2, 0, 3))
+
+
+def made(calls: Calls, schema: torch._C.FunctionSchema, limit: int) -> Iterator[Call]:
+    """Up to `limit` calls that differ in shapes, types or values that are not tensors, with finite outputs. The order
+    is pseudo-random and fixed by the schema's text."""
+    rng = Random(str(schema))  # noqa: S311 - samples, not secrets
+    values = Values(rng, schema.name)
+    accepted: list[tuple[Call, Theme]] = []
+    seen = set()
+    for number in range(TRIES):
+        if len(accepted) >= limit:
+            return
+        call, theme = _candidate(schema, values, accepted, first=number < TRIES // 6)
+        key = tuple(map(signature, call))
+        if key not in seen and any(map(is_float, tensors(list(call)))) and calls.accepts(call, finite=True):
+            accepted.append((call, theme))
+            yield call
+        seen.add(key)
+
+
+def _candidate(
+    schema: torch._C.FunctionSchema, values: Values, accepted: list[tuple[Call, Theme]], *, first: bool
+) -> tuple[Call, Theme]:
+    """Values for all arguments; or, every other time, those of an accepted call with some of them changed."""
+    values.restyle()
+    if accepted and values.rng.random() < 0.5:
+        call, theme = values.rng.choice(accepted)
+        return tuple(
+            values.draw(each, theme) if values.rng.random() < 0.3 else old for each, old in zip(schema.arguments, call)
+        ), theme
+    theme = themes(schema, values.rng)
+    return tuple(values.draw(each, theme, first=first) for each in schema.arguments), theme

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
 from torch import Tensor
 
-from gradmill.extensions.verify.child.calls import is_float
+from gradmill.extensions.verify.child.calls import Function, is_float
 from gradmill.extensions.verify.child.checks import Finding, Inapplicable, gradient
 from gradmill.extensions.verify.child.domains import EVERYWHERE
 from gradmill.extensions.verify.child.formulas import Args, Formulas, Gradients
-from gradmill.extensions.verify.child.operators import Function
 from gradmill.extensions.verify.child.point import Point
 
 SELF = "self"
@@ -25,13 +25,11 @@ def written(point: Point) -> Iterator[Finding]:
     variants: list[tuple[str, Point]] = []
     if isinstance(own, Tensor) and is_float(own) and point.domain is EVERYWHERE:
         for name, function in formulas.in_place if SELF not in formulas.not_implemented else ():
-            try:
+            with suppress(Exception):  # whatever it raises: most refuse what would change the shape or type
                 variant = Point(_variant(formulas, function), point.args)
                 (result,) = variant.results
-            except Exception:  # whatever it raises: most refuse what would change the shape or type
-                continue
-            if isinstance(result, Tensor) and (result.shape, result.dtype) == (own.shape, own.dtype):
-                variants.append((name, variant))
+                if isinstance(result, Tensor) and (result.shape, result.dtype) == (own.shape, own.dtype):
+                    variants.append((name, variant))
     if not variants:
         raise Inapplicable
     for name, variant in variants:
