@@ -10,6 +10,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
@@ -48,6 +49,7 @@ _CALLS = 40_000  # of one operator: later samples are left out. What is checked 
 _SECONDS = 60  # of CPU time: more leaves the verdict open
 _PART = 10  # of so many samples one is enough to verify gradients
 _TIMES = 3  # that a finding is compared again with torch's own formula
+_HEAPS = 20  # arrangements of free memory in which torch's own formula may read what a finding is about
 _FEW = 3  # of torch's samples, and as many of others, of each mode get the checks that take long
 
 
@@ -146,7 +148,7 @@ class Verdict:
             return
         self.counts[sample.kind] += 1
         for finding in self._run(checks.memory, point):
-            shared = any(self._is_shared(checks.memory, finding, point) for _ in range(_TIMES))  # it may read the same
+            shared = any(self._is_shared(checks.memory, finding, point) for _ in _heaps())
             if shared or finding.name == checks.OPERATOR:
                 self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
             else:
@@ -312,6 +314,14 @@ class Verdict:
             named = dict(zip(self.formulas.arguments, point.args))
             return is_convention(self.formulas.operator, named) or _has_saved(point) or not point.is_smooth
         return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and _is_special(sample)))
+
+
+def _heaps() -> Iterator[None]:
+    """Goes through other arrangements of free memory: on them depends whether what was freed is overwritten at once."""
+    for number in range(_HEAPS):
+        held = [torch.empty(1 + each % 64) for each in range(17 * number)][::2]
+        yield
+        held.clear()
 
 
 def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
