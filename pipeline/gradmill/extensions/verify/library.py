@@ -77,9 +77,7 @@ class Library:
             raise LookupError("no C++ compiler: install g++ or clang")
         path = self._folder / "formulas.so"
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            results = list(pool.map(self._object, _chunks(codes)))
-        objects = [path for paths, _ in results for path in paths]
-        failed = {name: why for _, errors in results for name, why in errors.items()}
+            objects, failed = _together(list(pool.map(self._objects, _chunks(codes))))
         if objects:
             link(self._compiler, objects, Path(self._torch.folder, "lib", "libtorch_cpu.so"), path)
         return Compiled(path if objects else None, failed)
@@ -93,33 +91,22 @@ class Library:
         paths = {os.path.abspath(os.path.join(self._folder, word)) for word in words if not word.endswith(":")}
         return {path for path in paths if not path.startswith((*others, f"{os.path.abspath(self._folder)}{os.sep}"))}
 
-    def _object(self, codes: Sequence[Code]) -> tuple[list[Path], dict[str, str]]:
+    def _objects(self, codes: Sequence[Code], *, whole: bool = False) -> tuple[list[Path], dict[str, str]]:
         """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. If
-        headers may be missing, each of these is compiled again, alone and with torch's own headers."""
-        own = list(codes)
-        objects: list[Path] = []
-        failed: dict[str, str] = {}
-        while own:
-            source, starts = self._source(own)
-            output = self._compile(source, own, whole=len(own) == 1 and bool(failed))
-            if not output:
-                objects.append(source.with_suffix(".o"))
-                break
-            if self._helpers and (found := _error_of(os.path.dirname(self._helpers), output)):
-                raise LookupError(found)
-            errors = _errors(output, source.name, starts) or dict.fromkeys(range(len(own)), _first_error(output))
-            failed |= {own[i].subject.name: why for i, why in errors.items() if not self._may_compile(why)}
-            bad = [own[i] for i in errors if own[i].subject.name not in failed]
-            own = [each for i, each in enumerate(own) if i not in errors]
-            for each in bad:
-                source, (start,) = self._source([each])
-                output = self._compile(source, [each], whole=True)
-                if output:
-                    own_errors = _errors(output, source.name, [start])
-                    failed[each.subject.name] = own_errors.get(0) or _first_error(output)
-                else:
-                    objects.append(source.with_suffix(".o"))
-        return objects, failed
+        headers may be missing, each of these is compiled again, alone and with torch's own headers (`whole`)."""
+        source, starts = self._source(codes)
+        output = self._compile(source, codes, whole=whole)
+        if not output:
+            return [source.with_suffix(".o")], {}
+        if self._helpers and (found := _error_of(os.path.dirname(self._helpers), output)):
+            raise LookupError(found)
+        errors = _errors(output, source.name, starts) or dict.fromkeys(range(len(codes)), _first_error(output))
+        failed = {codes[i].subject.name: why for i, why in errors.items() if whole or not self._may_compile(why)}
+        again = [codes[i] for i in errors if codes[i].subject.name not in failed]
+        rest = [each for i, each in enumerate(codes) if i not in errors]
+        parts = [self._objects([each], whole=True) for each in again]
+        objects, others = _together(parts if not rest else [self._objects(rest), *parts])
+        return objects, failed | others
 
     def _may_compile(self, error: str) -> bool:
         """Whether a formula with this error may compile with torch's own headers."""
@@ -161,6 +148,12 @@ class Library:
 
     def _includes(self) -> tuple[str, str]:
         return self._torch.include, os.path.join(self._torch.include, "torch", "csrc", "api", "include")
+
+
+def _together(parts: Sequence[tuple[list[Path], dict[str, str]]]) -> tuple[list[Path], dict[str, str]]:
+    """The objects and the errors of several sources."""
+    objects = [path for paths, _ in parts for path in paths]
+    return objects, {name: why for _, errors in parts for name, why in errors.items()}
 
 
 def defined(headers: str) -> set[str]:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -14,14 +13,13 @@ import msgspec
 from gradmill.extensions.verify.model import Verdict
 from gradmill.io.checked import checked, with_checksum
 from gradmill.io.decoding import decode_json
-from gradmill.io.files import open_lock, remove_abandoned, replace_file, runs, stat_of
+from gradmill.io.files import Moment, is_settled, open_lock, remove_abandoned, replace_file, runs, stat_of
 from gradmill.query.memo import digest
 from gradmill.session.collect import Collected
 
 FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
 _MOST = 5000  # verdicts in the file: several versions of all formulas of a release
-_MARGIN, _WHOLE = 2 * 10**7, 2 * 10**9  # nanoseconds that times of files may be behind; where they are whole seconds
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
 
 
@@ -52,10 +50,9 @@ def digests(paths: Iterable[str]) -> dict[str, str]:
     return {path: _digest(path) for path in paths}
 
 
-def changed_since(moment: int, paths: Iterable[str]) -> bool:
-    """Whether any of these files may have changed since then, in nanoseconds of the clock, or is missing."""
-    times = [stat.ctime_ns if (stat := stat_of(path)) else moment for path in paths]
-    return any(time > moment - (_MARGIN if time % 10**9 else _WHOLE) for time in times)
+def changed_since(began: Moment, paths: Iterable[str]) -> bool:
+    """Whether any of these files may have changed since then, or is missing."""
+    return any(stat is None or not is_settled(stat, began) for stat in map(stat_of, paths))
 
 
 def _digest(path: str) -> str:
@@ -122,9 +119,5 @@ def remove_killed(folder: Path) -> None:
 
 def _size(folder: Path) -> int:
     """The bytes of all files in a folder and below."""
-    size = 0
-    for at, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):  # a run may delete it
-                size += os.lstat(os.path.join(at, name)).st_size
-    return size
+    stats = (stat_of(str(path)) for path in folder.rglob("*") if path.is_file())
+    return sum(stat.size for stat in stats if stat is not None)  # a run may delete one

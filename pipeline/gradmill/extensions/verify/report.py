@@ -27,6 +27,15 @@ _CHECKS = {  # of `child/verdict.py`: what they verify
     "written": "written in place",
 }
 _DERIVED = tuple(_CHECKS)[2:]
+_MESSAGES = {
+    "overwritten": "the formula writes into {name}: what it is given must stay as it is",
+    "shared memory": (
+        "the tangent of {name} is in the memory of that of {computed}, which changes when {name} is written to"
+    ),
+    "end": "the formula {computed}",
+    "memory": "what the formula of {name} returns depends on memory that nothing has written to, or that is freed",
+    "undefined gradient": "the formula raises an error if the gradient of {name} is undefined: {computed}",
+}
 _INCOMING = {"gradient of an infinite one": "infinite, by which zero is nan", "gradient of a nan": "nan"}
 
 
@@ -135,20 +144,11 @@ def _problem(finding: Finding, torch: str) -> str:
     if finding.check.startswith(OWN):
         what = "tangent" if finding.check.endswith("tangent") else "gradient"
         return f"the {what} of {name} is {computed}, and by the formula of torch {torch} {expected}"
-    if finding.check == "overwritten":
-        return f"the formula writes into {name}: what it is given must stay as it is"
-    if finding.check == "shared memory":
-        return f"the tangent of {name} is in the memory of that of {computed}, which changes when {name} is written to"
+    if finding.check in _MESSAGES:
+        return _MESSAGES[finding.check].format(name=name, computed=computed.removeprefix("the error: "))
     if finding.check == "error":
         where = f" ({_CHECKS[finding.expected]})" if finding.expected in _DERIVED else ""
         return f"the formula raises an error{where}: {computed}"
-    if finding.check == "end":
-        return f"the formula {computed}"
-    if finding.check == "memory":
-        return f"what the formula of {name} returns depends on memory that nothing has written to, or that is freed"
-    if finding.check == "undefined gradient":
-        error = computed.removeprefix("the error: ")
-        return f"the formula raises an error if the gradient of {name} is undefined: {error}"
     if finding.check in _INCOMING:
         masked = f"of {name} is {computed} if that of the output is {_INCOMING[finding.check]}"
         return f"the gradient {masked}, and by the formula of torch {torch} {expected}: where() selects"

@@ -21,7 +21,7 @@ from gradmill.extensions.verify import remembered
 from gradmill.extensions.verify.library import Library, Torch, defined
 from gradmill.extensions.verify.model import Code, Verdict
 from gradmill.extensions.verify.process import Checker
-from gradmill.io.files import stat_of
+from gradmill.io.files import moment, stat_of
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError, nearest
 
@@ -114,7 +114,7 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     names = keys(codes, settings, torch)
     new = {code.subject.name: (key, code) for key, code in zip(names, codes) if key not in known}
     unsaved: dict[str, Verdict] = {}
-    began, saved = time.time_ns(), time.monotonic()
+    began, saved = moment(), time.monotonic()
     for verdict in _checked([code for _, code in new.values()], settings, torch):
         changed = remembered.changed_since(began, verdict.files)  # what was digested may not be what was used
         unsaved[new[verdict.name][0]] = replace(verdict, transient=True) if changed else verdict

@@ -32,16 +32,17 @@ def sizes(names: list[str], values: Values) -> Iterator[Variant]:
 
 def _changes(changes: Iterable[_Change], names: list[str], values: Values) -> Iterator[Variant]:
     for what, function in changes:
-        changed = [_changed(function, value) for value in values]
-        places = [place for place, value in enumerate(changed) if value is not None]
-        for place in places:
-            yield f"{what} {names[place]}", replaced(values, {place: changed[place]})
-        if len(places) > 1:
-            yield f"{what} tensors", replaced(values, {place: changed[place] for place in places})
+        others = {
+            place: other for place, value in enumerate(values) if (other := change_each(function, value)) is not None
+        }
+        for place, other in others.items():
+            yield f"{what} {names[place]}", replaced(values, {place: other})
+        if len(others) > 1:
+            yield f"{what} tensors", replaced(values, others)
 
 
-def _changed(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
-    """A tensor or list of tensors in another layout; None where nothing changes."""
+def change_each(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
+    """A tensor or list of tensors that a function changes; None where it changes nothing, or not each of them."""
     own = list(tensors(value))
     known = [each for each in map(function, own) if each is not None]
     results = iter(known)

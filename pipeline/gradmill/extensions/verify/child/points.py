@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from gradmill.extensions.verify.child.arguments import other_arguments
-from gradmill.extensions.verify.child.calls import Values, is_float, mapped, replaced, tensors
-from gradmill.extensions.verify.child.layouts import Variant
+from gradmill.extensions.verify.child.calls import Values, is_float, replaced, tensors
+from gradmill.extensions.verify.child.layouts import Variant, change_each
 
 STEP = 1e-2  # between a branch point and what is next to it: more than the steps of finite differences
 
@@ -91,16 +91,12 @@ def _is_number(argument: Any, value: Any) -> bool:
 
 
 def _moved(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
-    """A tensor or list of tensors at a point; None where the point is none of theirs."""
-    inside = [each for each in tensors(value) if is_float(each)]
-    if any(not each.numel() or function(each) is None for each in inside):
-        return None
+    """A tensor or list of tensors at a point, but for those of integers; None where the point is none of theirs."""
 
-    def at(each: Tensor) -> Tensor:
-        moved = function(each) if is_float(each) else None
-        return each if moved is None else moved
+    def moved(each: Tensor) -> Tensor | None:
+        return each if not is_float(each) else function(each) if each.numel() else None
 
-    return mapped(at, value)
+    return change_each(moved, value)
 
 
 def _at_numbers(numbers: list[tuple[str, float]]) -> Iterator[_Point]:

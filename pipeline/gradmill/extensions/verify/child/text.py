@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gradmill.extensions.verify.child.checks import number_of
 from gradmill.extensions.verify.child.formulas import Args, Formulas, Gradients
 
 _MOST = 12  # elements of a tensor that are shown
@@ -38,6 +39,4 @@ def _tensor(tensor: Tensor) -> str:
 def _rounded(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_rounded, value))}]"
-    if isinstance(value, complex):
-        return f"{value.real:.4g}{value.imag:+.4g}j"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return number_of(value, 4) if isinstance(value, float | complex) else str(value)
