@@ -78,9 +78,8 @@ class Headers:
         own = name.encode()
         what = rb"(?:class|struct|enum|namespace|using|define) +%b\b|%b *[(<={;]" % (own, own)
         declared = re.compile(rb"^(?: {0,2}\S.*)?\b(?:%b)" % what, re.MULTILINE)
-        walks = (os.walk(os.path.join(self._include, each)) for each in ("ATen", "c10", "torch"))
-        paths = (os.path.join(folder, file) for walk in walks for folder, _, files in walk for file in files)
-        texts = (Path(path).read_bytes() for path in paths)
+        folders = (Path(self._include, each) for each in ("ATen", "c10", "torch"))
+        texts = (path.read_bytes() for folder in folders for path in folder.rglob("*.h"))
         return any(own in text and declared.search(text) for text in texts)
 
     def _slim_header(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> str:

@@ -127,9 +127,11 @@ def infinite(point: Point) -> Iterator[Finding]:
                 yield Finding(check, slot.title, shown(own), shown(other))
 
 
-def is_shared(check: Check, finding: Finding, torchs: Point) -> bool:
+def is_shared(check: Check, finding: Finding, torchs: Point | None) -> bool:
     """Whether torch's own formula has a finding of a check about the same input or output, too, or raises an error; of
     an error, whether it has any. No if torch has no such formula."""
+    if torchs is None:
+        return False
     found = list[tuple[str, str]]()
     try:
         found.extend(map(key, check(torchs)))

@@ -16,6 +16,8 @@ from gradmill.extensions.verify.child.calls import Values, mapped, tensors
 SMALL, LARGEST = 400, 10_000  # elements of all tensors of a call: larger ones are kept where there are no small ones
 OWN, INNER, LARGE = 24, 24, 2  # calls kept of an overload: of functions that have its name, of others, large ones
 
+_Calls = list[tuple[str, Values]]
+_Kinds = tuple[_Calls, _Calls, _Calls]  # of functions that have the overload's name, of others, large ones
 _PLAIN = (Tensor, bool, int, float, complex, str, NoneType, torch.dtype, torch.device)  # what torch.save keeps
 _TAKEN = (torch.float64, torch.complex128)
 
@@ -27,9 +29,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.source = ""
         self.names: frozenset[str] = frozenset()  # those of the function that is being called
-        self._own: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
-        self._inner: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
-        self._large: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
+        self._calls = defaultdict[str, _Kinds](lambda: ([], [], []))  # of each overload
         self._seen: set[tuple[Any, ...]] = set()
         self._counts: Counter[tuple[Any, ...]] = Counter()
 
@@ -41,8 +41,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def found(self) -> dict[str, list[tuple[str, Values]]]:
         """The calls of each overload, those of functions with its name first."""
-        names = sorted({*self._own, *self._inner, *self._large})
-        return {name: self._own[name] + self._inner[name] or self._large[name] for name in names}
+        return {name: own + inner or large for name, (own, inner, large) in sorted(self._calls.items())}
 
     def _keep(self, overload: Any, args: Sequence[Any], keyword: Mapping[str, Any]) -> None:
         values = complete(overload._schema, args, keyword)
@@ -51,9 +50,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return
         name = overload.name()
         own = is_part_of(name, self.names)
+        of_functions, of_others, large = self._calls[name]
         if size > SMALL:
-            if own and len(self._large[name]) < LARGE:
-                self._large[name].append((self.source, mapped(torch.clone, values)))
+            if own and len(large) < LARGE:
+                large.append((self.source, mapped(torch.clone, values)))
             return
         key = (name, *map(signature, values))
         modes = tuple(each for each in values if isinstance(each, str))
@@ -61,8 +61,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if key not in self._seen and self._counts[group] < (OWN if own else INNER):
             self._seen.add(key)
             self._counts[group] += 1
-            calls = self._own if own else self._inner
-            calls[name].append((self.source, mapped(torch.clone, values)))
+            (of_functions if own else of_others).append((self.source, mapped(torch.clone, values)))
 
 
 def complete(schema: torch._C.FunctionSchema, args: Sequence[Any], keyword: Mapping[str, Any]) -> Values:

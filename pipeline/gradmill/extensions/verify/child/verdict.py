@@ -148,7 +148,7 @@ class Verdict:
             return
         self.counts[sample.kind] += 1
         for finding in self._run(checks.memory, point):
-            shared = any(self._is_shared(checks.memory, finding, point) for _ in _heaps())
+            shared = any(own.is_shared(checks.memory, finding, point.torchs) for _ in _heaps())
             if shared or finding.name == checks.OPERATOR:
                 self.skipped["the operator or the formula reads memory that was not written to, or is freed"] += 1
             else:
@@ -160,7 +160,7 @@ class Verdict:
                 continue
             before = self.done[check.__name__]
             for finding in self._run(check, point):
-                shared = self._is_shared(check, finding, point)
+                shared = own.is_shared(check, finding, point.torchs)
                 found |= not shared
                 self._keep(finding, sample, check, shared, point)
             if decides or check is written:
@@ -172,11 +172,6 @@ class Verdict:
                 continue
             for finding in self._run(check, point):
                 self._keep(finding, sample, check, False, point)
-
-    @staticmethod
-    def _is_shared(check: Check, finding: Finding, point: Point) -> bool:
-        """Whether torch's own formula has a finding, too."""
-        return point.torchs is not None and own.is_shared(check, finding, point.torchs)
 
     def _checks(self, sample: Sample) -> Iterable[Check]:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
@@ -225,7 +220,7 @@ class Verdict:
         if before is not None and (doubtful, is_larger) > (before.doubtful, False):
             return
         others = (self._point(sample.args) for _ in range(_TIMES if point else 0))
-        if any(own.wavers(point, each) or shared != self._is_shared(check, finding, each) for each in others):
+        if any(own.wavers(point, each) or shared != own.is_shared(check, finding, each.torchs) for each in others):
             self.skipped[f"{check.__name__}: torch's own formula returns something else each time"] += 1
         else:
             kept[own.key(finding)] = Kept(finding, sample, check, doubtful)
@@ -280,7 +275,7 @@ class Verdict:
             except Exception:
                 return None
             found = [each for each in self._run(check, point) if own.key(each) == own.key(finding)]
-            return next((each for each in found if not self._is_shared(check, each, point)), None)
+            return next((each for each in found if not own.is_shared(check, each, point.torchs)), None)
 
         if finding.check == "end":
             return self._row(finding, sample.args, sample)
