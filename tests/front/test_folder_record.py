@@ -6,10 +6,11 @@ import errno
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from random import Random
+from zlib import crc32
 
 import pytest
 from copies import copy_of
@@ -17,7 +18,7 @@ from project import RECORD, Project, files_in, sources
 
 from gradmill.io.checked import with_checksum
 from gradmill.io.files import replace_file
-from gradmill.session.output import outputs
+from gradmill.session.output import folder_record, outputs
 from gradmill.session.output.folder_record import FolderRecord
 
 NODES = {"families": "nodes"}
@@ -34,7 +35,7 @@ def record_of(project: Project) -> Path:
 def named(project: Project) -> set[str]:
     """The files that the record names."""
     record = FolderRecord(str(project.generated))
-    return {os.path.relpath(path, record.folder) for path in record.digests()}
+    return {os.path.relpath(path, record.folder) for path in record.paths()}
 
 
 def assert_like_clean(project: Project, **variables: object) -> None:
@@ -364,16 +365,26 @@ def test_a_folder_that_a_link_leads_to_has_one_record(tiny: Project, tmp_path: P
 # ---- the record alone
 
 
-def _record(folder: Path) -> tuple[FolderRecord, dict[str, set[bytes]]]:
-    files = {str(folder / name): bytes([number]) * 16 for number, name in enumerate(["a.h", "b/c.cpp", "ü \n.h"])}
+PLAIN = ("a.h", "b/c d.cpp", "b/e.h")  # lines that are not read one by one
+ODD = (*PLAIN, "ü \n.h")
+Digests = dict[str, set[bytes]]
+
+
+def _record(folder: Path, names: Iterable[str] = ODD) -> tuple[FolderRecord, Digests]:
+    files = {str(folder / name): bytes([number]) * 16 for number, name in enumerate(names)}
     FolderRecord(str(folder)).complete(str(folder.parent / "set" / "derivatives.yaml"), files, {})
     return FolderRecord(str(folder)), {path: {digest} for path, digest in files.items()}
 
 
-def test_no_damage_to_a_record_invents_a_file_or_goes_unnoticed(tmp_path: Path) -> None:
-    record, files = _record(tmp_path)
+def _digests(record: FolderRecord) -> Digests:
+    return {path: set(record.digests_of(path)) for path in record.paths()}
+
+
+@pytest.mark.parametrize("names", [PLAIN, ODD], ids=["plain", "odd"])
+def test_no_damage_to_a_record_invents_a_file_or_goes_unnoticed(tmp_path: Path, names: tuple[str, ...]) -> None:
+    record, files = _record(tmp_path, names)
     owner = str(tmp_path.parent / "set" / "derivatives.yaml")
-    assert (record.is_intact, record.owner, record.digests()) == (True, owner, files)
+    assert (record.is_intact, record.owner, _digests(record)) == (True, owner, files)
     whole, random = Path(record.path).read_bytes(), Random(0)
     damaged = [whole[:size] for size in range(len(whole) - 1)]
     for _ in range(300):
@@ -385,10 +396,10 @@ def test_no_damage_to_a_record_invents_a_file_or_goes_unnoticed(tmp_path: Path) 
         Path(record.path).write_bytes(data)
         read = FolderRecord(str(tmp_path))
         assert not read.is_intact
-        assert read.digests().items() <= files.items()
+        assert _digests(read).items() <= files.items()
         new = str(tmp_path / "new.h")
         read.expect({new: b"n" * 16})
-        assert FolderRecord(str(tmp_path)).digests() == {**read.digests(), new: {b"n" * 16}}
+        assert _digests(FolderRecord(str(tmp_path))) == {**_digests(read), new: {b"n" * 16}}
 
 
 def test_a_line_cut_by_a_kill_loses_no_other(tmp_path: Path) -> None:
@@ -396,9 +407,9 @@ def test_a_line_cut_by_a_kill_loses_no_other(tmp_path: Path) -> None:
     record.expect({str(tmp_path / "new.h"): b"n" * 16})
     os.truncate(record.path, os.path.getsize(record.path) - 5)
     after = FolderRecord(str(tmp_path))
-    assert after.digests() == files
+    assert _digests(after) == files
     after.expect({str(tmp_path / "newer.h"): b"m" * 16})
-    assert FolderRecord(str(tmp_path)).digests() == {**files, str(tmp_path / "newer.h"): {b"m" * 16}}
+    assert _digests(FolderRecord(str(tmp_path))) == {**files, str(tmp_path / "newer.h"): {b"m" * 16}}
 
 
 @pytest.mark.parametrize("name", ["../out.h", "/etc/out.h", "a//b.h", ".", "", "a/../../out.h", "a\0b"])
@@ -407,10 +418,43 @@ def test_a_record_names_nothing_outside_of_its_folder(tmp_path: Path, name: str)
     with open(record.path, "ab") as file:
         file.write(with_checksum(b"00" * 16 + b" " + name.encode()) + b"\n")
     after = FolderRecord(str(tmp_path))
-    assert (after.is_intact, after.digests()) == (False, files)
+    assert (after.is_intact, _digests(after)) == (False, files)
+
+
+@pytest.mark.parametrize("name", ["../out.h", "/etc/out.h", "a//b.h", ".", "", "a/..", "a/", "a/../../out.h"])
+def test_a_complete_record_names_nothing_outside_of_its_folder(tmp_path: Path, name: str) -> None:
+    record, files = _record(tmp_path, PLAIN)
+    first, lines = Path(record.path).read_bytes().split(b"\n", 1)
+    lines += with_checksum(b"00" * 16 + b" " + name.encode()) + b"\n"
+    form, _, _, _, owner = first[9:].split(b" ")
+    head = with_checksum(b"%b %d %d %d %b" % (form, len(PLAIN) + 1, len(lines), crc32(lines), owner))
+    Path(record.path).write_bytes(head + b"\n" + lines)
+    after = FolderRecord(str(tmp_path))
+    assert (after.is_intact, after.owner, _digests(after)) == (False, record.owner, files)
+
+
+def test_a_file_with_several_digests_keeps_them(tmp_path: Path) -> None:
+    """One that stays after it was edited: any of the bytes that gradmill wrote may be deleted."""
+    record, files = _record(tmp_path, PLAIN)
+    remaining = {str(tmp_path / "a.h"): {b"n" * 16, b"m" * 16}}
+    record.complete(
+        record.owner, {path: digest for path, (digest,) in files.items() if path not in remaining}, remaining
+    )
+    after = FolderRecord(str(tmp_path))
+    assert (after.is_complete, _digests(after)) == (True, {**files, **remaining})
+
+
+def test_an_edit_of_a_file_encodes_no_other_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record, files = _record(tmp_path, PLAIN)
+    written: list[bytes] = []
+    monkeypatch.setattr(folder_record, "with_checksum", lambda data: written.append(data) or with_checksum(data))
+    after = {path: digest for path, (digest,) in files.items()} | {str(tmp_path / "a.h"): b"n" * 16}
+    record.complete(record.owner, after, {})
+    assert [line.rpartition(b" ")[2] for line in written[:-1]] == [b"a.h"]  # the last one is the first line
+    assert _digests(FolderRecord(str(tmp_path))) == {path: {digest} for path, digest in after.items()}
 
 
 def test_files_outside_of_the_folder_are_not_recorded(tmp_path: Path) -> None:
     record, files = _record(tmp_path / "in")
     record.expect({str(tmp_path / "out.h"): b"n" * 16})
-    assert FolderRecord(str(tmp_path / "in")).digests() == files
+    assert _digests(FolderRecord(str(tmp_path / "in"))) == files

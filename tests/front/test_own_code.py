@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -31,6 +32,46 @@ def test_code_that_changes_while_it_is_read_ends_the_run(own_code: Project, monk
     monkeypatch.setattr("gradmill.session.own_code.read_with_stat", read_late)
     with pytest.raises(CodeChanged):
         OwnCode().take({})
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "edited": lambda package: (package / "stages" / "shard.py").touch(),
+    "added": lambda package: (package / "families" / "nodes" / "more.cpp").touch(),
+    "deleted": lambda package: (package / "stages" / "shard.py").unlink(),
+}
+
+
+@pytest.mark.parametrize("change", ["", *CHANGES])
+def test_code_is_only_read_again_if_it_is_not_as_the_last_run_noted(
+    own_code: Project, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    package = own_code.root / "pipeline" / "gradmill"
+    monkeypatch.setattr("gradmill.session.own_code.PACKAGE", str(package))
+    monkeypatch.setattr("gradmill.session.own_code.STARTED", time.time_ns() + 10**10)
+    first, again, read = OwnCode(), OwnCode(), list[str]()
+    first.take({})
+    known = first.evidence()
+    if change:
+        CHANGES[change](package)
+    monkeypatch.setattr(
+        "gradmill.session.own_code.read_with_stat", lambda path: read.append(path) or read_with_stat(path)
+    )
+    again.take(known, first.note)
+    assert bool(read) == bool(change)
+    assert (again.digest == first.digest) == (change in ("", "edited"))
+    if not change:
+        assert (again.stats, again.paths(), again.note) == (first.stats, first.paths(), first.note)
+
+
+def test_the_note_of_another_python_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradmill.session.own_code.STARTED", time.time_ns() + 10**10)
+    first = OwnCode()
+    first.take({})
+    note = first.note
+    monkeypatch.setattr("gradmill.session.own_code.sys.version_info", (3, 99, 0))
+    again = OwnCode()
+    again.take(first.evidence(), note)
+    assert again.digest != first.digest
 
 
 def _start_gradmill(project: Project, *words: str) -> subprocess.Popen[str]:

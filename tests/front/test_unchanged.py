@@ -44,6 +44,19 @@ class Noted:
         return max(folder.glob("last-*"), key=lambda path: path.stat().st_mtime_ns)
 
 
+class _Flags:
+    """The flags of a process that writes bytecode, as those of runs do whatever pytest was started with."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(FLAGS, name)
+
+    def __repr__(self) -> str:
+        return repr(FLAGS).replace("dont_write_bytecode=1", "dont_write_bytecode=0")
+
+
+FLAGS = sys.flags
+
+
 @pytest.fixture
 def noted(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Noted:
     result = Noted(tiny)
@@ -51,6 +64,7 @@ def noted(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Not
     # Without the folder of gradmill, to which other tests write: an answer depends on the folders of Python's path.
     others = [path for path in sys.path if path != str(ROOT)]
     monkeypatch.setattr(sys, "path", [*others, str(tmp_path / "packages")])
+    monkeypatch.setattr(sys, "flags", _Flags())
     (tmp_path / "packages").mkdir()
     assert result.run().status == 0
     assert result.answer() is not None

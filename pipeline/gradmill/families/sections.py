@@ -8,9 +8,9 @@ A section without a line for a release is empty: that release does not print it.
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
-from pathlib import Path
 
 from gradmill.families.template import Template
 from gradmill.model.regex import regex
@@ -27,9 +27,10 @@ class Text:
     """A text file of this folder. Its module reads it on import, so it is an input like code: the run later checks that
     neither has changed since it began."""
 
-    def __init__(self, name: str | Path, *, phrases: bool = False) -> None:
+    def __init__(self, name: str | os.PathLike[str], *, phrases: bool = False) -> None:
         self.phrases = phrases
-        text = (Path(__file__).parent / name).read_text(encoding="utf-8")
+        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+            text = file.read()
         pieces = _SECTION.split(text)[1:]
         self.versions: dict[str, dict[str, str]] = {}
         for section, since, body in zip(pieces[::3], pieces[1::3], pieces[2::3]):

@@ -122,6 +122,12 @@ class Database(Engine):
     # ---- what is dirty
 
     @retried
+    def expect(self, query: Query[Any, Any], *args: Any) -> None:
+        """Reads at once what a call depends on, of which most is about to be requested."""
+        memo = self.call(query, args).memo
+        self._expect(memo.deps if memo is not None else ())
+
+    @retried
     def is_clean(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a call is known to be valid without a look at what it depends on."""
         call = self.call(query, args)

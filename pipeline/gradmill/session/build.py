@@ -78,16 +78,15 @@ class Build:
                 check_files(self.config.folder)
             self._load()
             self.lock()
-            code = self.inputs.code
+            code, last = self.inputs.code, self.record
             if not code.digest:
                 self.stages.load()
-                code.take(self.record.evidence.stats if self.record is not None else {})
+            inputs = self.inputs.take(*((last.evidence.stats, last.code) if last is not None else ({},)))
             self.store = self.paths.store(code.digest)
             if self.writes and not is_file(self.store):
                 from gradmill.session.collect import remove_stores
 
                 remove_stores(self.paths.cache, keep=1)  # those of other code, but the last one
-            inputs = self.inputs.take()
             self.db = self._open_store(inputs)
             self._is_open = True
         except BaseException:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradmill.families.table import TEMPLATES
 from gradmill.io.files import Moment, Stat, evidence, moment, stat_of, unchanged
@@ -31,10 +31,12 @@ class Inputs:
         self.opened: dict[str, bytes] = {}  # unsaved texts of an editor, by label; they replace the files on disk
         self._paths: list[str] = []  # of the spec set's files and the graphs, in the snapshot
 
-    def take(self) -> Mapping[str, Input]:
-        """Takes a snapshot of all inputs, by label, but of gradmill's own code: that is `code`'s, taken before."""
-        assert self.code.digest
-        self.moment = self.now()
+    def take(self, *noted: Any) -> Mapping[str, Input]:
+        """Takes a snapshot of all inputs, by label; the first time of gradmill's own code, too. `noted`: for
+        `OwnCode.take`."""
+        self.moment = self.now()  # before the first stat
+        if not self.code.digest:
+            self.code.take(*noted)
         return self._take_specs()
 
     def now(self) -> Moment:

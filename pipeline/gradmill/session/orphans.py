@@ -29,7 +29,7 @@ def remove_orphans(build: Build) -> None:
     others = (*depfiles, *build.paths.of_manifest, *(path for _, path in build.config.build_files))
     current = {*places.values(), *map(build.outputs.place, others)}
     roots = set(map(os.path.realpath, build.config.families_by_folder))
-    old = [path for path in record.digests() if path not in current]
+    old = [path for path in record.paths() if path not in current]
     if build.config.places.tree:
         own = set(map(_unsharded, current))  # a description may give files names that no family knows
         old = [path for path in old if _unsharded(path) in own or _is_requested(build, path)]

@@ -10,6 +10,7 @@ from importlib.machinery import PathFinder
 from gradmill import STARTED
 from gradmill.io.files import Moment, Stat, is_settled, read_with_stat, stat_of, unchanged
 from gradmill.model.entries import by_key
+from gradmill.query.memo import MISSING, digest_of
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _EMBEDDED = os.path.join(PACKAGE, "specs", "core", "")
@@ -26,33 +27,43 @@ class OwnCode:
     the snapshot's as long as the files have the same stats."""
 
     def __init__(self) -> None:
-        self._paths: dict[str, str] = {}  # by name
+        self._paths: list[str] = []  # of gradmill's own files
         self._loaded: set[str] = set()  # the modules that were loaded before the snapshot
         self.digest = b""  # of the contents of all files, and of Python's version; empty before the snapshot
         self.stats: dict[str, Stat | None] = {}
         self._by_folder: dict[str, list[tuple[str, Stat | None]]] = {}  # the same
         self.libraries = library_files(_LIBRARIES)  # the files that state their versions
+        self._libraries = frozenset(self.libraries.values())
 
-    def take(self, known: Mapping[str, Stat | None]) -> bytes:
-        """Takes the snapshot; the digest. `known`: the stats that the last run recorded, by path. CodeChanged if a file
-        changed since the process started: the running code and the files might never have existed at the same time."""
-        from gradmill.query.memo import digest_of
-
-        self._paths = own_files()
-        files = {**self._paths, **self.libraries}
-        read = {path: read_with_stat(path) for path in files.values()}
-        self.stats = {path: stat for path, (_, stat) in read.items()}
+    def take(self, known: Mapping[str, Stat | None], note: bytes = b"") -> None:
+        """Takes the snapshot. `known`: the stats that the last run recorded, by path; `note`: that of its snapshot.
+        CodeChanged if a file changed since the process started: the running code and the files might never have existed
+        at the same time."""
+        own = {path: stat for path, stat in known.items() if path in self._libraries or _is_own(path)}
+        if note and note == self._note(note[: len(MISSING)]) and unchanged(own.items()):
+            folders = {os.path.dirname(path) for path in own}
+            self.stats = {path: stat for path, stat in own.items() if path not in folders}
+            self.digest = note[: len(MISSING)]
+            self._paths = [path for path in self.stats if _is_own(path)]
+        else:
+            self._read(known)
         self._by_folder = by_key((os.path.dirname(path), noted) for path, noted in zip(self.stats, self.stats.items()))
-        self._check_running({path for path in files.values() if path not in known or known[path] != self.stats[path]})
         self._loaded = set(sys.modules)
+
+    def _read(self, known: Mapping[str, Stat | None]) -> None:
+        """Reads all files."""
+        named = own_files()
+        files = {**named, **self.libraries}
+        read = {path: read_with_stat(path) for path in files.values()}
+        self._paths, self.stats = list(named.values()), {path: stat for path, (_, stat) in read.items()}
+        self._check_running({path for path in files.values() if path not in known or known[path] != self.stats[path]})
         self.digest = digest_of(sys.version_info[:3], [(name, read[path][0]) for name, path in files.items()])
-        return self.digest
 
     def _check_running(self, new: Set[str]) -> None:
         """CodeChanged if a file changed since the process started, or Python loaded older bytecode for a new one."""
         if not all(stat is None or is_settled(stat, Moment(STARTED)) for stat in self.stats.values()):
             raise CodeChanged
-        modules = [path for path in self._paths.values() if path in new and path.endswith(".py")]
+        modules = [path for path in self._paths if path in new and path.endswith(".py")]
         if not modules:
             return
         from gradmill.session.bytecode import loaded_stale
@@ -61,6 +72,14 @@ class OwnCode:
         loaded = {os.path.abspath(file) for file in files if file}
         if loaded_stale(modules, loaded, os.path.dirname(PACKAGE)):
             raise CodeChanged
+
+    @property
+    def note(self) -> bytes:
+        """What a later run knows this snapshot by if the stats are unchanged."""
+        return self._note(self.digest)
+
+    def _note(self, digest: bytes) -> bytes:
+        return digest + digest_of(PACKAGE, sys.version_info[:3], self.libraries)
 
     def is_unchanged(self) -> bool:
         """Whether the files are unchanged since the snapshot."""
@@ -79,11 +98,11 @@ class OwnCode:
 
     def evidence(self) -> dict[str, Stat | None]:
         """The stats of all files, and of gradmill's folders, which an added file changes."""
-        return self.stats | {path: stat_of(path) for path in sorted(set(map(os.path.dirname, self._paths.values())))}
+        return self.stats | {path: stat_of(path) for path in sorted(set(map(os.path.dirname, self._paths)))}
 
     def paths(self) -> list[str]:
         """The paths of gradmill's own files."""
-        return list((self._paths or own_files()).values())
+        return self._paths or list(own_files().values())
 
 
 def running_code() -> OwnCode:
@@ -91,6 +110,11 @@ def running_code() -> OwnCode:
     code = OwnCode()
     code.take({})
     return code
+
+
+def _is_own(path: str) -> bool:
+    """Whether a path is that of a file of gradmill's own, or of a folder of such files."""
+    return path.startswith(PACKAGE) and path[len(PACKAGE) :][:1] in ("", os.sep) and not path.startswith(_EMBEDDED)
 
 
 def own_files() -> dict[str, str]:

@@ -89,7 +89,7 @@ def refusal_of(build: Build, variable: str, path: str) -> str:
     others = (*map(build.path, build.written_files()), *build.paths.of_manifest, *(each for _, each in named))
     if place(path) in map(place, others):
         return "this is a generated file"
-    earlier = build.outputs.record.digests()  # the first target may be one that is no longer part of the output
+    earlier = build.outputs.record.paths()  # the first target may be one that is no longer part of the output
     return build.outputs.refusal(path, OF_VARIABLES.get(variable) or is_rule_for(*_depfile_targets(build), *earlier))
 
 

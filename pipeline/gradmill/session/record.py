@@ -38,11 +38,12 @@ NO_ANSWER = Answer(b"", b"", b"", {})
 
 
 class Record(Struct, frozen=True):
-    """One run of one configuration. `complete`: it wrote everything, without an error."""
+    """One run of one configuration. `complete`: it wrote everything, without an error. `code`: `OwnCode.note`."""
 
     evidence: Evidence
     complete: bool
     answer: Answer = NO_ANSWER
+    code: bytes = b""
 
 
 class _Details(Struct, frozen=True):
@@ -50,6 +51,7 @@ class _Details(Struct, frozen=True):
 
     complete: bool
     digests: str  # of the outputs, which are the last files that are not missing
+    code: bytes = b""
 
 
 def load(path: str) -> Record | None:
@@ -68,7 +70,7 @@ def load(path: str) -> Record | None:
         others = _with_missing(paths[middle:], _stats_in(more))
     except (ValueError, KeyError):
         return None
-    return Record(Evidence(read, outputs), found.complete, Answer(command, out, error, others))
+    return Record(Evidence(read, outputs), found.complete, Answer(command, out, error, others), found.code)
 
 
 def save(path: str, record: Record) -> str:
@@ -77,7 +79,7 @@ def save(path: str, record: Record) -> str:
     read = {path: stat for path, stat in evidence.stats.items() if path not in evidence.outputs}
     stats = read | {path: written.stat for path, written in evidence.outputs.items()}
     digests = b"".join(written.digest for written in evidence.outputs.values()).hex()
-    details = msgspec.json.encode(_Details(record.complete, digests))
+    details = msgspec.json.encode(_Details(record.complete, digests, record.code))
     paths, numbers = _fields_of(stats)
     return _put(path, answer, [details, b"%d" % len(stats), numbers], paths)
 

@@ -26,6 +26,7 @@ from gradmill.session.output.outputs import Written
 from gradmill.session.places import check_places, is_made_of, manifest_changes
 from gradmill.session.problems import Problems
 from gradmill.session.record import NO_ANSWER, Answer, Evidence, Record
+from gradmill.session.roots import Root
 from gradmill.session.stale import StaleUnits
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ class Session(Build):
                 return self._failure()
             if write:
                 self._prepare()
+            if selection.files is None:
+                self.db.expect(*self._manifest())
             for name in self.file_names() if selection.files is None else selection.files:
                 progress.doing(f"shard {name}")
                 files += self._update_file(name, progress, write=write)
@@ -238,6 +241,12 @@ class Session(Build):
             changed.update((each, Parts([contents[each]])) for each in names)
         return changed
 
+    def _manifest(self) -> Root:
+        """The query that depends on all files."""
+        from gradmill.stages.manifest import manifest
+
+        return (manifest, *self.layout)
+
     def _update_manifest(self, *, write: bool) -> bool:
         """Writes the manifest, the list of units and the depfiles where they differ; returns whether none did."""
         changes = manifest_changes(self)
@@ -279,7 +288,7 @@ class Session(Build):
         """The record of a complete run."""
         kept = (self.store, self.outputs.record.path)
         stats: dict[str, Stat | None] = self.inputs.evidence() | {path: stat_of(path) for path in kept}
-        return Record(Evidence(stats, dict(outputs)), complete=True, answer=answer)
+        return Record(Evidence(stats, dict(outputs)), complete=True, answer=answer, code=self.inputs.code.note)
 
     def save_if_first(self) -> None:
         """Keeps the results of a command that only reads, unless the cache has a complete run: `explain` compares with
@@ -314,6 +323,7 @@ class Session(Build):
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""
         digests, remaining = {path: written.digest for path, written in outputs.items()}, self.outputs.remaining
         if self.paths.written:  # other builds wrote to the tree, too
-            others = self.outputs.record.digests().items()
-            remaining = {path: each for path, each in others if path not in outputs and os.path.lexists(path)}
+            last = self.outputs.record
+            others = (path for path in last.paths() if path not in outputs and os.path.lexists(path))
+            remaining = {path: last.digests_of(path) for path in others}
         self.outputs.record.complete(self.config.specs.owner, digests, remaining)

@@ -25,7 +25,9 @@ class StaleUnits:
     def find(self) -> list[At]:
         """The units; those of the first file with blocks are in its order."""
         from gradmill.stages.emit import text
+        from gradmill.stages.shard import stage
 
+        self._build.db.expect(stage, *self._build.layout)
         listed = [block for name in self._build.file_names() for block in self._dirty_blocks(name)]
         listed.sort(key=lambda block: not block[0])
         units = dict.fromkeys(unit for _, members in listed for unit in members)

@@ -21,7 +21,7 @@ from msgspec import Struct
 from xxhash import xxh3_64_intdigest
 
 from gradmill.io.files import Stat, is_file, leave_files_only, make_way, move_file, new_file, open_file, stat_of
-from gradmill.query.memo import Item, Memo, Row, StoreDamaged, decode, digest, encode
+from gradmill.query.memo import Item, Memo, Row, StoreDamaged, decode, digest, encode, is_table
 from gradmill.query.store import Changes, Snapshot
 
 FORMAT = 15  # of all that is stored
@@ -36,6 +36,7 @@ _PAGE = 4096  # bytes
 _CACHE = 8_000  # kilobytes that stay in memory: an edit reads and writes some all over the database
 _AT_ONCE = 64  # keys that one statement looks up
 _SOME = ", ".join("?" * _AT_ONCE)
+_AHEAD = 1000  # values that are kept until they are requested
 _HELD = 2_000_000  # bytes of values that are written at once
 _GROWTH = 4  # a store that is so many times as large as at first has mostly former results
 _NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
@@ -88,6 +89,8 @@ class SqliteStore:
         self._connection: sqlite3.Connection | None = None
         self._held: dict[bytes, bytes] = {}  # values that are not in the file, by digest
         self._held_size = 0
+        self._batches: dict[bytes, list[bytes]] = {}  # values that are likely to be requested together, by each of them
+        self._ahead: dict[bytes, bytes] = {}  # those of the last batches
 
     # ---- opening and closing
 
@@ -149,7 +152,7 @@ class SqliteStore:
         if self._connection is not None:
             self._connection.close()
         self._connection, self.empty = None, True
-        self._held, self._held_size = {}, 0
+        self._held, self._held_size, self._batches, self._ahead = {}, 0, {}, {}
         if self._new:
             with suppress(OSError):
                 os.unlink(self._new)
@@ -239,10 +242,11 @@ class SqliteStore:
         listed = sorted(rows)
         for start in range(0, len(listed), _AT_ONCE):
             some = listed[start : start + _AT_ONCE]
-            some += some[:1] * (_AT_ONCE - len(some))
-            for row, entry in list(self._entries(f" WHERE key IN ({_SOME})", some)):
-                if entry.memo:
-                    yield row, decode(memo_decoder, entry.memo)
+            entries = list(self._entries(f" WHERE key IN ({_SOME})", _filled(some)))
+            memos = [(row, decode(memo_decoder, entry.memo)) for row, entry in entries if entry.memo]
+            keys = [memo.digest for row, memo in memos if memo.value == b"" and not is_table(row)]
+            self._batches.update(dict.fromkeys(keys, keys))
+            yield from memos
 
     def past(self, row: Row) -> list[Memo]:
         """Former memos of a row. StoreDamaged as in `memo`."""
@@ -270,11 +274,24 @@ class SqliteStore:
         """The value with a digest. StoreDamaged if it is missing or has another digest."""
         value = self._held.get(key)
         if value is None:
+            if key in self._batches:
+                self._read_ahead(self._batches[key])
+            value = self._ahead.pop(key, None)
+        if value is None:
             found = self._all("SELECT data FROM contents WHERE key = ?", (_key(key),)) if self._connection else ()
             value = next((data for (data,) in found), None)
             if not isinstance(value, bytes) or digest(value) != key:
                 raise StoreDamaged("a value is missing, or older than the rest")
         return value
+
+    def _read_ahead(self, keys: list[bytes]) -> None:
+        """Reads a batch of values, of which one is requested. Each is known by its digest."""
+        found = self._all(f"SELECT data FROM contents WHERE key IN ({_SOME})", _filled(sorted(map(_key, keys))))  # noqa: S608
+        if len(self._ahead) > _AHEAD:
+            self._ahead = {}  # nobody requested most of them
+        self._ahead.update((digest(data), data) for (data,) in found if isinstance(data, bytes))
+        for key in keys:
+            self._batches.pop(key, None)
 
     def release(self) -> None:
         """Ends the read transaction: later reads are of the state at that time, and other processes can write all."""
@@ -485,6 +502,11 @@ def _with_readers(entry: Entry, more: Iterable[tuple[Item, Row]]) -> bytes:
 def _is_unusable(error: Exception) -> bool:
     code = getattr(error, "sqlite_errorcode", 0)
     return not isinstance(error, sqlite3.Error) or (code & 0xFF in _UNUSABLE and code not in _UNREADABLE)
+
+
+def _filled(keys: list[int]) -> list[int]:
+    """Keys for a statement that looks up `_AT_ONCE`."""
+    return keys + keys[:1] * (_AT_ONCE - len(keys))
 
 
 def _key(value: bytes) -> int:

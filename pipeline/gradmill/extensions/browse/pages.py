@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradmill.cli.console import Terminal
 from gradmill.io.files import Stat, read_file, remove_abandoned, stat_of
@@ -51,7 +51,7 @@ class PageInputs(Inputs):
         self._verified = os.path.join(config.folder, VERIFIED)  # the folder of verdicts
         self._version = config.specs.version
 
-    def take(self) -> Mapping[str, Input]:
+    def take(self, *noted: Any) -> Mapping[str, Input]:
         """Takes a snapshot of all inputs, by label."""
         from gradmill.extensions.browse.page.changes import AGAINST, VERSION
         from gradmill.extensions.browse.page.code_changes import CODE
@@ -60,7 +60,7 @@ class PageInputs(Inputs):
         from gradmill.query.memo import Input, encode
         from gradmill.session.own_code import library_files
 
-        inputs: dict[str, Input] = {**super().take(), VERSION: Input(self._version.encode())}
+        inputs: dict[str, Input] = {**super().take(*noted), VERSION: Input(self._version.encode())}
         if self._other is not None:
             inputs |= {AGAINST: Input(self._other.derivatives), CODE: Input(self._other.code_changes)}
         if self._verdicts:
@@ -163,7 +163,7 @@ class PageSession(Session):
 
     def _remove(self, current: Set[str]) -> int:
         """Removes outdated pages and temporary files of killed runs; returns the number of pages."""
-        old = [path for path in self.outputs.record.digests() if path not in current]
+        old = [path for path in self.outputs.record.paths() if path not in current]
         kept = remove_old(self, old)
         for folder in {os.path.dirname(path) for path in current}:
             remove_abandoned(folder, map(os.path.basename, current))

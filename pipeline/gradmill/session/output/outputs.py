@@ -150,7 +150,7 @@ class Outputs:
         """Why a file may not be overwritten or deleted, "" if it may. `inputs`: the identities of the inputs, if the
         caller checks many files. The other parameters: as in `ownership.refusal`."""
         inputs = identities(self._inputs()) if inputs is None else inputs
-        recorded = self.record.digests().get(self.place(path), frozenset())
+        recorded = self.record.digests_of(self.place(path))
         return refusal(path, inputs, by_head, recorded, deletes=deletes)
 
     def remove(self, paths: Iterable[str]) -> dict[str, str]:
@@ -171,5 +171,5 @@ class Outputs:
                     kept = error.strerror or str(error)
             if kept:
                 kept_for[path] = kept
-                self.remaining[path] = self.record.digests()[path]
+                self.remaining[path] = self.record.digests_of(path)
         return kept_for

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -100,9 +99,10 @@ def read_settings(given: Mapping[str, str], start: str = HERE, *, finds_set: boo
 
 def _folders_up(start: str) -> Iterator[str]:
     """A folder and those around it, the innermost first; relative to the current folder if `start` is."""
-    whole = Path(os.path.abspath(start))
-    for folder in map(str, (whole, *whole.parents)):
+    folder, before = os.path.abspath(start), ""
+    while folder != before:
         yield folder if os.path.isabs(start) else os.path.relpath(folder)
+        folder, before = os.path.dirname(folder), folder
 
 
 def _nearest(folders: list[str]) -> tuple[list[str], _File | None]:
@@ -120,7 +120,8 @@ def _nearest(folders: list[str]) -> tuple[list[str], _File | None]:
 def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
     """A settings file; None if it has no such table. SpecError with all its errors."""
     try:
-        data = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
     if table and not _HAS_TABLE.search(data):
