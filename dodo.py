@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from functools import partial
 from threading import RLock
 from typing import Any
@@ -20,6 +22,7 @@ from doit.reporter import ConsoleReporter
 
 from gradmill.cli.console import done, print_report, up_to_date
 from gradmill.cli.process import prepare
+from gradmill.io.decoding import decode_json
 from gradmill.problems.plain import lines, message_of, reason
 from gradmill.problems.problem import SpecError
 from gradmill.session.claims import check_claims
@@ -31,7 +34,6 @@ from gradmill.session.settings.config import NO_FIX, NO_FIX_HINT, read_config
 from gradmill.session.settings.hints import check_variables
 from gradmill.session.settings.reader import read_settings
 from gradmill.session.settings.variables import VARIABLES
-from gradmill.session.tasks import usable_database
 from gradmill.stages.units import families
 
 LOCK = RLock()  # of the session, with `doit -n`: threads run actions, and the main one asks what is up to date
@@ -235,7 +237,7 @@ def remove(name: str, dryrun: bool) -> None:
         session.outputs.record.prune()
 
 
-# ---- what doit prints
+# ---- what doit prints, and keeps
 
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]
@@ -284,6 +286,27 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         sys.stderr.write("".join(f"{error}\n" for error in self.runtime_errors))
         if not self.messages:
             print_report(session.warnings(), session.config.format)
+
+
+def usable_database(path: str) -> str:
+    """The path of the database, which may be missing; a damaged one is deleted, with which doit would end."""
+    with suppress(OSError):  # a cache that cannot be written: doit reports it
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.lexists(path) and not is_whole(path):
+            (os.rmdir if os.path.isdir(path) else os.unlink)(path)
+    return path
+
+
+def is_whole(path: str) -> bool:
+    """Whether a database of doit's can be read."""
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA quick_check")
+            for (data,) in connection.execute("SELECT task_data FROM doit"):
+                decode_json(data, dict[str, object])
+    except (sqlite3.Error, ValueError, TypeError):
+        return False
+    return True
 
 
 DOIT_CONFIG = {

@@ -173,7 +173,7 @@ sys.meta_path.insert(0, Edits())
 _PRINTING, _PRINTED, _STAMPING = (
     "gradmill.families.nodes.plan",
     "gradmill.families.nodes.text",  # what reads the edited text is there by then
-    "gradmill.session.stamp",  # after the files
+    "gradmill.query.explain",  # for a stamp, after the files
 )
 
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from project import Project
 
 from front.test_help import COMMANDS
-from gradmill.cli.commands.printed import PRINTED
+from gradmill.cli.commands.schema import PRINTED
 from gradmill.cli.commands.table import COMMANDS as TABLE
 from gradmill.reports.show import STAGES
 

@@ -23,7 +23,7 @@ def _all_bytes(project: Project) -> dict[str, bytes]:
 def _rows(project: Project) -> dict[str, bytes]:
     store = SqliteStore(str(project.rows))
     store.begin()
-    memos = [memo for row in store.rows() if (memo := store.memo(row)) is not None]
+    memos = [memo for row, _ in store.entries() if (memo := store.memo(row)) is not None]
     values = [store.value(memo.digest) if memo.value == b"" else b"" for memo in memos]
     store.close()
     assert len(memos) > ROWS

@@ -252,11 +252,6 @@ def _write(handle: int, parts: Sequence[bytes | memoryview]) -> None:
             left -= os.write(handle, data[len(data) - left :])
 
 
-def create_file(path: str) -> IO[bytes]:
-    """Creates a file at `path`, where nothing may be, for writing. OSError if something is there."""
-    return os.fdopen(os.open(path, _CREATE, 0o666), "wb")
-
-
 def open_file(path: str, how: int) -> int:
     """Opens a regular file of gradmill's own that exists, whose contents the caller has verified; returns its
     descriptor. `how`: flags of `os.open`. OSError if it is missing, a link, or no regular file."""

@@ -81,9 +81,6 @@ class Store(Protocol):
     def readers(self, row: Row) -> Mapping[Item, Collection[Row]]:
         """The rows whose memos have, or had, a dependency on a row, by item."""
 
-    def rows(self) -> Iterable[Row]:
-        """All rows that have a memo."""
-
     def commit(self, changes: Changes) -> bool:
         """Keeps changes, all or none. False if they could not be kept, as `problem` says, or as another process has
         committed since `begin`."""

@@ -21,9 +21,8 @@ from gradmill.session import record
 from gradmill.session.build import Build
 from gradmill.session.claims import claim_cache
 from gradmill.session.contents import At
-from gradmill.session.orphans import remove_orphans
 from gradmill.session.output.outputs import Written
-from gradmill.session.places import check_places, is_made_of, manifest_changes
+from gradmill.session.places import check_places, is_made_of, manifest_changes, remove_orphans
 from gradmill.session.problems import Problems
 from gradmill.session.record import NO_ANSWER, Answer, Evidence, Record
 from gradmill.session.roots import Root

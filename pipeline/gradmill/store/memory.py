@@ -132,10 +132,6 @@ class MemoryStore:
         above = self._readers.get(row, {})
         return {item: {*below.get(item, ()), *above.get(item, ())} for item in {*below, *above}}
 
-    def rows(self) -> Iterable[Row]:
-        """All rows with a memo."""
-        return self._memos.keys() | {row for row, entry in self._below.items() if entry.memo}
-
     # ---- writing
 
     def put(self, key: bytes, value: bytes) -> None:

@@ -257,10 +257,6 @@ class SqliteStore:
         """The rows with a memo that depends on a row, by item. StoreDamaged as in `memo`."""
         return readers_in(self._entry(row))
 
-    def rows(self) -> Iterable[Row]:
-        """All rows with a memo."""
-        return [row for row, entry in self._entries() if entry.memo]
-
     def entries(self) -> Iterator[tuple[Row, Entry]]:
         """All that is stored but values. StoreDamaged, at the end, if something is missing or older than the rest."""
         total = 0

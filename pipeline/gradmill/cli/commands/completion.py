@@ -152,7 +152,7 @@ def cases() -> Iterator[Case]:
 def _arguments() -> dict[str, Sequence[str]]:
     """The words that may follow the commands that take some of a list."""
     from gradmill.cli.commands.export import FORMATS
-    from gradmill.cli.commands.printed import PRINTED
+    from gradmill.cli.commands.schema import PRINTED
     from gradmill.reports.json_schemas import types
     from gradmill.reports.spec_schemas import FILES
 

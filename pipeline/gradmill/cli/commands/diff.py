@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from gradmill.cli.commands.other import read_other
-from gradmill.cli.commands.report import format_of, json_text, write_output
+from gradmill.cli.commands.report import format_of, json_text, read_other, write_output
 from gradmill.cli.commands.request import Request, check
 from gradmill.problems.problem import SpecError
 from gradmill.reports.diff.code import Code, read_code

@@ -1,4 +1,4 @@
-"""`gradmill --help`: the commands by purpose, the variables, examples; `COMMAND --help`: one command."""
+"""`gradmill --help`: the commands by purpose, the variables, examples; `COMMAND --help`: one command; `--version`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,23 @@ _WIDTH = 100
 
 
 def main(request: Request) -> int:
-    """Prints the page about gradmill, or that of a command."""
+    """Prints the page about gradmill, or that of a command; or the version."""
+    if request.command == "version":
+        sys.stdout.write(f"{_version()}\n")
+        return 0
     name = " ".join(request.names)
     if name and name not in COMMANDS:
         hint = REMOVED.get(name) or nearest(name, COMMANDS, near=NEAR) or "gradmill help lists the commands"
         raise SpecError(f"there is no command '{name}'", hint)
     sys.stdout.write(lines(page_of(name) if name else page()))
     return 0
+
+
+def _version() -> str:
+    from gradmill.releases import KNOWN, minor
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"gradmill {__version__}, for PyTorch {minor(KNOWN[0])} to {minor(KNOWN[-1])}, on Python {python}"
 
 
 def page() -> list[str]:

@@ -5,14 +5,31 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from gradmill.cli.commands.printed import PRINTED
+from gradmill.builds.worker.messages import WorkRequest, WorkResponse
+from gradmill.cli.commands.list import Listed
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
+from gradmill.problems.catalog.rule import Rule
 from gradmill.problems.problem import SpecError, nearest
+from gradmill.reports.coverage import Coverage
+from gradmill.reports.explain import Edit, Explanation
 from gradmill.reports.json_schemas import DERIVATIVES, DIFF_OF_CODE, json_schema, types
+from gradmill.reports.origin.lines import Line
 from gradmill.reports.spec_schemas import FILES, spec_schema
+from gradmill.session.extensions import loaded
 from gradmill.stages.set import release
 from gradmill.stages.tags import tags
+
+# What commands print, by the name of its kind; other kinds are in `reports/json_schemas.py`.
+PRINTED: dict[str, Any] = {
+    "coverage": Coverage,
+    "work-request": WorkRequest,
+    "work-response": WorkResponse,
+    "explain": [Explanation, Line, Edit],
+    "list": list[Listed],
+    "rule": list[Rule],
+    **{name: kind for more in loaded("printed") for name, kind in more.items()},
+}
 
 
 def main(request: Request) -> int:

@@ -8,16 +8,21 @@ import argparse
 import filecmp
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib import import_module
 from typing import ClassVar, NoReturn
 
-from gradmill.cli.commands.request import Request
+from gradmill.cli.commands.request import Request, fail_for
 from gradmill.cli.commands.run import run
 from gradmill.cli.commands.table import COMMANDS
+from gradmill.cli.console import print_report
 from gradmill.io.files import read_file
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError, nearest
+from gradmill.session.claims import check_cache
+from gradmill.session.places import check_build_files
+from gradmill.session.session import Session
+from gradmill.session.settings.config import Config
 from gradmill.session.settings.variables import FILES
 
 CACHE = "build/gradmill"
@@ -83,10 +88,23 @@ class Script:
         if getattr(options, "dry_run", False):
             for name, path in build_files(options).items():
                 warn(f"{self.name}: --{name} {path}: it is not written with --dry-run")
-            from gradmill.cli.commands.dry_run import dry_run
-
-            return dry_run(request.config())
+            return _dry_run(request.config())
         return run(request, request.config())
+
+
+def _dry_run(config: Config) -> int:
+    """Does the work of a run but for the files. What it computed stays in the cache."""
+    from gradmill.session.cmake import output_lists
+
+    check_cache(config)
+    with closing(Session.open(config, writes=True)) as session:
+        fail_for(session, problems := session.problems())
+        check_build_files(session)
+        outputs, lists = session.outputs, output_lists(session)
+        outputs.put({path: data for path, data in lists.items() if not outputs.has_digest(path, data.digest)})
+        session.save_if_first()
+        print_report(problems.report, config.format)
+    return 0
 
 
 def arguments_of(name: str) -> Arguments:

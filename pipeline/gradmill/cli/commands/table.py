@@ -189,7 +189,7 @@ _OWN = {
         "The first line of the script says where to put it.",
     ),
     "help": Command(OTHER, "show this page, or the help of a command", "[COMMAND]"),
-    "version": Command(OTHER, "print the version of gradmill, and the releases of PyTorch that it knows"),
+    "version": Command(OTHER, "print the version of gradmill, and the releases of PyTorch that it knows", file="help"),
 }
 _EXTENSIONS = {
     name: command for each in extensions() for name, command in import_module(each.commands).COMMANDS.items()

@@ -242,7 +242,8 @@ def _head(line: bytes) -> _Head:
     if form != _FORMAT or len(fields) != 4:
         return _Head()
     try:
-        return _Head(*map(int, fields[:3]), fields[3].decode("unicode_escape"))
+        count, size, total = map(int, fields[:3])
+        return _Head(count, size, total, fields[3].decode("unicode_escape"))
     except ValueError:
         return _Head()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Sequence
 
-from gradmill.problems.plain import escaped, line
+from gradmill.problems.plain import escaped
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.session.settings.variables import VARIABLES, no_such_variable
 
@@ -16,11 +16,6 @@ _ALL = "gradmill list --all lists the stages, units and files"
 _COMMANDS = "gradmill help lists the commands, gradmill list --all the stages, units and files"
 GROUPS = ("emit:", "shard:")  # what the names of units and files begin with
 NEAR = 0.7  # the least difflib ratio of a suggestion: a word of another kind is no misspelt one
-
-
-def two_lines(problem: str, hint: str) -> str:
-    """A message for the command line: the problem, and below it the hint, if any."""
-    return "\n  ".join(map(line, filter(None, (problem, hint))))
 
 
 def no_such_name(name: str, known: Sequence[str], commands: Iterable[str] = ()) -> SpecError:
