@@ -22,6 +22,7 @@ from doit.reporter import ConsoleReporter
 
 from gradmill.cli.console import done, print_report, up_to_date
 from gradmill.cli.process import prepare
+from gradmill.cli.start.main import check_variables
 from gradmill.io.decoding import decode_json
 from gradmill.problems.plain import lines, message_of, reason
 from gradmill.problems.problem import SpecError
@@ -31,7 +32,6 @@ from gradmill.session.contents import At, units
 from gradmill.session.own_code import RUN_AGAIN, CodeChanged
 from gradmill.session.session import MANIFEST, Selection, Session, Updated
 from gradmill.session.settings.config import NO_FIX, NO_FIX_HINT, read_config
-from gradmill.session.settings.hints import check_variables
 from gradmill.session.settings.reader import read_settings
 from gradmill.session.settings.variables import VARIABLES
 from gradmill.stages.units import families

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Iterable, Sequence
 
 from gradmill.families.file import ANY
+from gradmill.problems.problem import SpecError, nearest
 from gradmill.session import contents
 from gradmill.session.contents import At
 from gradmill.session.session import EVERYTHING, Selection, Session
-from gradmill.session.settings.hints import GROUPS, matching, no_such_name
+from gradmill.session.settings.variables import NEAR
 from gradmill.stages.units import families
 
+_ALL = "gradmill list --all lists the stages, units and files"
+_COMMANDS = "gradmill help lists the commands, gradmill list --all the stages, units and files"
 UNITS, FILES, MANIFEST = "emit", "shard", "manifest"  # the names of all units, of all files, and of the manifest
+GROUPS = (f"{UNITS}:", f"{FILES}:")  # what the names of units and files begin with
 
 
 def all_names(session: Session) -> list[str]:
@@ -35,20 +40,20 @@ def names_of(session: Session, words: Iterable[str], commands: Sequence[str] = (
             selected[word] = None
             continue
         if not word.startswith(GROUPS) and "*" not in word:
-            raise no_such_name(word, few, () if number else commands)
+            raise _no_such_name(word, few, () if number else commands)
         if session.fails(session.stages.before_units()):
             return list(session.stages.analysis)
         known = known or all_names(session)
         family = word.removeprefix(f"{UNITS}:")
         if "*" in word:
-            selected |= dict.fromkeys(matching(word, known))
+            selected |= dict.fromkeys(_matching(word, known))
         elif word in known:
             selected[word] = None
         elif word != family and family in families(session.db):
             units = contents.units(session.db).items()
             selected |= dict.fromkeys(f"{UNITS}:{title}" for title, (own, _) in units if own == family)
         else:
-            raise no_such_name(word, known)
+            raise _no_such_name(word, known)
     return [name for name in selected if (group := name.partition(":")[0]) == name or group not in selected]
 
 
@@ -89,3 +94,20 @@ def units_of(session: Session, names: Iterable[str]) -> list[At]:
     titles = [name.removeprefix(f"{UNITS}:") for name in names if name.startswith(f"{UNITS}:")]
     known = contents.units(session.db) if titles else {}
     return [(family, unit.name) for family, unit in (known[title] for title in titles)]
+
+
+def _no_such_name(name: str, known: Sequence[str], commands: Iterable[str] = ()) -> SpecError:
+    """The error for what is no stage, unit or file, nor one of these commands, which may be misspelt."""
+    if commands := tuple(commands):
+        hint = nearest(name, [*commands, *known], near=NEAR) or _COMMANDS
+        return SpecError(f"there is no command, stage, unit or file '{name}'", hint)
+    return SpecError(f"there is no stage, unit or file '{name}'", nearest(name, known, near=NEAR) or _ALL)
+
+
+def _matching(word: str, known: Sequence[str]) -> list[str]:
+    """The names that a pattern, a word with `*`, matches. SpecError if there are none."""
+    matched = fnmatch.filter(known, word)
+    if not matched:
+        hint = nearest(word.replace("*", ""), known) or _ALL
+        raise SpecError(f"nothing matches '{word}'", hint)
+    return matched

@@ -9,7 +9,6 @@ import argparse
 from collections.abc import Mapping
 from typing import ClassVar
 
-from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.script import Arguments, Script, build_files, refuse
 from gradmill.problems.plain import warn
 from gradmill.session.settings.reader import HERE, found_set
@@ -68,8 +67,3 @@ class BackendStubs(Script):
 
 
 SCRIPT = BackendStubs
-
-
-def main(request: Request) -> int:
-    """Runs with the arguments of the script."""
-    return SCRIPT().main(request)

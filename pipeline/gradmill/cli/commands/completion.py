@@ -13,7 +13,7 @@ from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.table import COMMANDS
 from gradmill.problems.catalog.table import RULES
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.session.settings.hints import GROUPS
+from gradmill.session.selection import GROUPS
 from gradmill.session.settings.variables import VARIABLES
 
 # `_gradmill_words LINE` prints what may stand in the place of its last word. Nothing of a subshell stays in the shell.

@@ -110,11 +110,6 @@ class GenerateCode(Script):
 SCRIPT = GenerateCode
 
 
-def main(request: Request) -> int:
-    """Runs with the arguments of the script."""
-    return SCRIPT().main(request)
-
-
 def _requested(options: argparse.Namespace, root: str) -> list[str]:
     """The subsets to write. Refuses what the script refuses or would ignore."""
     if options.selected_op_list_path is not None and options.operators_yaml_path is not None:

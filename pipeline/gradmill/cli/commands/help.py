@@ -13,8 +13,7 @@ from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.table import COMMANDS, REMOVED
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.session.settings.hints import NEAR
-from gradmill.session.settings.variables import VARIABLES
+from gradmill.session.settings.variables import NEAR, VARIABLES
 
 _EXAMPLES = {
     "gradmill specs=torch": "generate the autograd C++ of the installed torch",

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
-from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.script import Arguments, Script, build_files, check_selection, is_same, refuse
 from gradmill.releases.model import Release
 from gradmill.session.settings.config import SHIM_HEADERS, read_config
@@ -130,11 +129,6 @@ class Torchgen(Script):
 
 
 SCRIPT = Torchgen
-
-
-def main(request: Request) -> int:
-    """Runs with the arguments of the script."""
-    return SCRIPT().main(request)
 
 
 def _check(options: argparse.Namespace) -> None:

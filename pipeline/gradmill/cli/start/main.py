@@ -4,7 +4,7 @@ traceback."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,10 @@ from gradmill.cli.commands.command import Command
 from gradmill.cli.commands.request import MISUSED, Failed, Request, report_failure
 from gradmill.cli.commands.table import COMMANDS, REMOVED, RUN
 from gradmill.cli.process import end, prepare
-from gradmill.problems.plain import message_of, reason
+from gradmill.problems.plain import escaped, message_of, reason
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.session.own_code import RUN_AGAIN, CodeChanged
-from gradmill.session.settings.hints import NEAR, check_options, check_variables, check_words
+from gradmill.session.settings.variables import NEAR, VARIABLES, no_such_variable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -29,8 +29,9 @@ def main(words: Sequence[str]) -> int:
     prepare()
     try:
         request = read(words)
-        module = import_module(COMMANDS[request.command].module(request.command))
-        return int(module.main(request))
+        command = COMMANDS[request.command]
+        module = import_module(command.module(request.command))
+        return int((module.SCRIPT() if command.script else module).main(request))
     except Failed as failed:
         return report_failure(failed)
     except SpecError as error:
@@ -62,7 +63,7 @@ def read(words: Sequence[str]) -> Request:
         return Request("version")
     if _SHOW_SETTINGS in words:
         rest = [word for word in words if word != _SHOW_SETTINGS]
-        check_variables(rest, REMOVED.items())
+        check_variables(rest)
         return Request(RUN, [], {"show_settings": True}, dict(word.split("=", 1) for word in rest if "=" in word[1:]))
     if named in REMOVED:
         raise SpecError(f"there is no command '{named}'", REMOVED[named])
@@ -75,9 +76,9 @@ def read(words: Sequence[str]) -> Request:
         from gradmill.cli.commands.script import BUILD_FILES, arguments_of
 
         rest, own = arguments_of(name).joined(rest), list(BUILD_FILES)
-    check_words(rest)
-    check_options(rest, own)
-    check_variables(rest, REMOVED.items())
+    _check_words(rest)
+    _check_options(rest, own)
+    check_variables(rest)
     variables = dict(word.split("=", 1) for word in rest if "=" in word and not word.startswith("-"))
     rest = [word for word in rest if "=" not in word or word.startswith("-")]
     names, options = (rest, {}) if command.script else _parsed(name, rest, own)
@@ -93,7 +94,7 @@ def _parsed(name: str, words: list[str], own: list[str]) -> tuple[list[str], dic
     if unknown:
         hint = nearest(unknown[0].partition("=")[0].lstrip("-"), [*own, "help"], near=NEAR).replace("'", "'--", 1)
         if not hint:
-            check_options(unknown, own, near=True)
+            _check_options(unknown, own, near=True)
         raise SpecError(f"{name}: {unknown[0]}: there is no such option", hint or _all_options(name))
     options = vars(known)
     for option in command.options:
@@ -129,3 +130,34 @@ def parser_of(name: str, command: Command) -> ArgumentParser:
         parser.add_argument(*flags, dest=option.field, help=option.meaning, **option.arguments)
     parser.add_argument("names", nargs="*")
     return parser
+
+
+# ---- words that are wrong, each with the nearest one that is not
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """SpecError for an empty word, and one with a control character: no option and no name has one."""
+    if not all(words):
+        raise SpecError("'': an argument is empty", "leave it out, or write a name")
+    named = (word for word in words if word.startswith("-") or "=" not in word)
+    if odd := next((word for word in named if escaped(word) != word), ""):
+        raise SpecError(f"there is no '{odd}'", "it has a character that cannot be printed")
+
+
+def check_variables(words: Iterable[str]) -> None:
+    """SpecError for an unknown variable."""
+    for word in words:
+        name, sign, value = word.partition("=")
+        if sign and not word.startswith("-") and name not in VARIABLES:
+            problem, hint = no_such_variable(name, value)
+            raise SpecError(problem, REMOVED.get(name) or hint)
+
+
+def _check_options(words: Sequence[str], own: Iterable[str], *, near: bool = False) -> None:
+    """SpecError for an option that should be a variable: `--cache=DIR`. `own`: the names of the command's options;
+    `near`: names that are near to that of a variable are reported, too."""
+    for word, following in zip(words, [*words[1:], ""]):
+        name, _, value = word.removeprefix("--").partition("=")
+        variable = name if name in VARIABLES or not near else nearest(name, VARIABLES, what="", near=NEAR).strip(" '?")
+        if word.startswith("--") and variable in VARIABLES and name not in own:
+            raise SpecError(f"{word}: there is no such option", f"write {variable}={value or following or '…'}")

@@ -17,6 +17,7 @@ REVISION = "git:"  # in `against=`: a revision of the repository around the set
 REGISTRATIONS = ("none", "schemas")
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
+NEAR = 0.7  # the least difflib ratio of a suggestion: a word of another kind is no misspelt one
 Flag = Literal[0, 1]
 Shards = Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
@@ -263,7 +264,7 @@ def generated_folder(value: str, name: str) -> str:
 
 def no_such_variable(name: str, value: str) -> tuple[str, str]:
     """The error for an unknown variable: the problem, and a hint with the nearest name."""
-    hint = nearest(name, VARIABLES, near=0.7) or f"variables: {', '.join(VARIABLES)}"
+    hint = nearest(name, VARIABLES, near=NEAR) or f"variables: {', '.join(VARIABLES)}"
     return f"{name}={value}: there is no such variable", hint
 
 
