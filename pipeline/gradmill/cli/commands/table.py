@@ -42,8 +42,8 @@ _OWN = {
         "keep generated files up to date while specs are edited",
         "[specs=SET …] [verify=1]",
         "With verify=1, the formulas that an edit changed are then verified, while watch goes on; the next edit ends a"
-        " verification that still runs. Ends with Ctrl-C. Restarts itself when gradmill's own code changes, the"
-        " description or the release of the spec set, or the settings file.",
+        " verification that still runs. Ends with Ctrl-C. Restarts itself when the description or the release of the"
+        " spec set changes, or the settings file.",
     ),
     "check": Command(
         GENERATE,

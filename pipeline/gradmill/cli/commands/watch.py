@@ -21,7 +21,7 @@ from gradmill.session.build import BUDGET
 from gradmill.session.claims import check_claims
 from gradmill.session.contents import titles_of
 from gradmill.session.extensions import loaded
-from gradmill.session.own_code import PACKAGE, CodeChanged
+from gradmill.session.own_code import PACKAGE
 from gradmill.session.session import ALL_FILES, MANIFEST, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings
@@ -30,7 +30,6 @@ from gradmill.session.settings.reader import read_settings
 DEBOUNCE = 8
 STEP = 2
 WAKE = 250  # after this time without an event, the watcher yields an empty set of changes
-SETTLE = 0.1  # seconds to wait after an edit of gradmill's code before it is loaded
 
 
 def main(request: Request) -> int:
@@ -53,13 +52,16 @@ class _Watch:
         self._report: str | None = None  # of the last pass
 
     def run(self) -> None:
-        """Runs until Ctrl-C."""
+        """Runs until Ctrl-C. CodeChanged if gradmill's own code changed."""
         gc.disable()
         end_in_callbacks(self._end)
-        with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
+        try:
             _hold_interrupts("SIG_UNBLOCK")
             self._watch()
-        self._stop()
+        except KeyboardInterrupt:  # even during a pass: every written file is complete
+            pass
+        finally:
+            self._stop()
 
     def _stop(self) -> None:
         for each in self._beside:
@@ -71,10 +73,9 @@ class _Watch:
         sys.stdout.flush()
         os._exit(0)
 
-    def _restart(self, why: str = "gradmill's own code changed") -> None:
+    def _restart(self, why: str) -> None:
         self._stop()
         print(f"{why}: restarting", flush=True)
-        time.sleep(SETTLE)
         _hold_interrupts("SIG_BLOCK")
         restart()
 
@@ -87,8 +88,6 @@ class _Watch:
             same = unchanged(settings.items()) and session.inputs.specs_are_the_same()
             if watching and not changed and same:  # the watcher may miss a save
                 continue
-            if any(map(_is_source, changed)):
-                self._restart()
             settings = _stats(self._variables)
             now, before = _wanted(self._variables), wrong
             if isinstance(now, str):
@@ -129,8 +128,6 @@ class _Watch:
             session.unlock()
             for each in self._beside:
                 each.start(session, failed=done.failed)
-        except CodeChanged:
-            self._restart()
         except SpecError as error:
             print(message_of(error), file=sys.stderr, flush=True)
         except OSError as error:
@@ -141,17 +138,15 @@ class _Watch:
 
 def _events(session: Session) -> Iterator[list[str]]:
     """The paths of changed inputs, one list per save. The list is empty once the watcher runs, and every `WAKE` ms."""
-    from watchfiles import Change, watch
+    from watchfiles import watch
 
     inputs = {os.path.abspath(path) for path in session.inputs.spec_paths()}
     graphs = session.config.graphs
-    folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
+    folders = sorted({os.path.dirname(path) for path in inputs})
     inputs |= {os.path.abspath(path) for path in session.config.specs.looked_for}
     events = watch(
         *filter(os.path.isdir, folders),
-        watch_filter=lambda change, path: (
-            path in inputs or graphs.has(path) or (_is_source(path) and change != Change.deleted)
-        ),
+        watch_filter=lambda _, path: path in inputs or graphs.has(path),
         debounce=DEBOUNCE,
         step=STEP,
         rust_timeout=WAKE,
@@ -166,10 +161,6 @@ def _hold_interrupts(how: str) -> None:
     """Holds Ctrl-C back over a restart: the new process would be ended by it before it watches, or never see it."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(getattr(signal, how), {signal.SIGINT})
-
-
-def _is_source(path: str) -> bool:
-    return path.startswith(PACKAGE + os.sep) and path.endswith((".py", ".cpp"))
 
 
 def _stats(variables: Mapping[str, str]) -> dict[str, Stat | None]:
