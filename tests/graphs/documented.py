@@ -14,9 +14,6 @@ from torch.utils._pytree import tree_leaves
 from gradmill.graphs.functional import storage
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
-# The only difference of a copy that might have been a view: it may need a gradient.
-MAYBE_COPIED = re.compile(r"\.(contiguous|reshape|flatten|ravel|double|to|dropout)\(")
-NEEDLESS = re.compile(r"tensor \d+: \((.*), False, True\) \(\1, True, False\)")
 REFUSED = (  # errors of a graph that eager does not have
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
     storage.DETACHED,
@@ -31,11 +28,6 @@ def is_documented(difference: str, which: tuple[str, ...]) -> bool:
     if any(re.search(rf"graph: \w+: {re.escape(message)}", difference) for message in REFUSED):
         return True
     return "leaf" not in which and f"eager: RuntimeError: {LEAF}" in difference and "graph: no error" in difference
-
-
-def is_needless(differences: list[str], text: str) -> bool:
-    """Whether all that differs of a program is that a tensor needs a gradient, which contributes none."""
-    return all(map(NEEDLESS.fullmatch, differences)) and bool(MAYBE_COPIED.search(text))
 
 
 def is_undefined(function: Callable[..., Any], arguments: list[Any]) -> bool:

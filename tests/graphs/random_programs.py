@@ -19,7 +19,7 @@ from never_wrong.campaign import Trial, options, run
 from torch_seed import seed_torch
 
 from graphs import compare, library, programs
-from graphs.documented import is_documented, is_needless, is_undefined
+from graphs.documented import is_documented, is_undefined
 from graphs.programs import Program
 
 AT_ONCE = 65  # programs in one library
@@ -72,7 +72,7 @@ def wrong(written: list[Program], folder: Path, namespace: str, counted: Counted
                 continue
             function, graph = eager[program.name], getattr(ops, program.name)
             differing = compare.differences(function, graph, inputs_of(program), which, layout)
-            if differing and not is_needless(differing, program.text) and not is_documented(differing[0], which):
+            if differing and not is_documented(differing[0], which):
                 yield f"{program.text}\n{layout}, {which}: {differing[0]}"
                 break
 

@@ -54,6 +54,19 @@ def test_needs_are_those_of_the_inputs_that_a_value_depends_on(plan: Planner) ->
     assert {each.name: each.needs for each in plan(f).returned} == {"mul": (0, 1), "exp": (2,)}
 
 
+def test_whether_what_may_be_written_by_another_name_needs_a_gradient_is_decided_at_run_time(plan: Planner) -> None:
+    def f(x: Tensor, y: Tensor) -> Tensor:
+        v = x.contiguous()
+        v -= y
+        x.add_(1.5)
+        return x
+
+    planned = plan(f)
+    (gate,) = planned.needs.gates.values()
+    assert [each.needs for each in planned.returned if each.needs] == [(gate.place,)]
+    assert gate.chosen is not None and (gate.chosen.then.needs, gate.chosen.otherwise.needs) == ((0, 1), (0,))
+
+
 # ---- variants for inputs that share memory
 
 

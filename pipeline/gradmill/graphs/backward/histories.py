@@ -2,7 +2,8 @@
 
 Whether an input needs a gradient is known at run time only. So each value has the set of inputs that it depends on: it
 needs a gradient if one of them does. A tensor of whole numbers or of bool needs none. If the dtype of a result is known
-at run time only, the result has its own place next to those of inputs, a gate, which the forward decides.
+at run time only, or whether it is a view or a copy, the result has its own place next to those of inputs, a gate, which
+the forward decides.
 """
 
 from __future__ import annotations
@@ -23,11 +24,26 @@ NONE: Needs = frozenset()
 _WITH_GRADIENTS = ("float", "bfloat", "complex")  # isDifferentiableType: the beginnings of these dtypes' names
 
 
+class AnyOf(Part, frozen=True):
+    """A set of inputs, and of gates."""
+
+    needs: tuple[int, ...]
+
+
+class Chosen(Part, frozen=True):
+    """What a value depends on if flags are all true, and otherwise."""
+
+    flags: tuple[str, ...]
+    then: AnyOf
+    otherwise: AnyOf
+
+
 class Gate(Part, frozen=True):
-    """A value that needs a gradient if one of `needs` does, and if its dtype can have one."""
+    """A value that needs a gradient if one of `needs` does, and if its dtype can have one, or by what is chosen."""
 
     place: int  # the index in any needs
     needs: tuple[int, ...]
+    chosen: Chosen | None = None
 
 
 class Histories:
@@ -61,13 +77,26 @@ class Histories:
             if self._is_whole(step.base):
                 self._whole.add(step.result)
             elif step.grad:
-                self._needs[step.result] = self.needs(step.base) | self.needs(step.value)
+                base = self.needs(step.base)
+                self._choose(step, base | self.needs(step.value), base if step.flags else None)
             else:
                 self._same[step.result] = self.slot(step.base)
         elif isinstance(step, Choose):
-            self._needs[step.result] = self.needs(step.then) | self.needs(step.otherwise)
+            self._choose(step, self.needs(step.then), self.needs(step.otherwise))
         elif isinstance(step, Apply):
             self._call(step, operators[step.identity])
+
+    def _choose(self, step: Scatter | Choose, then: Needs, otherwise: Needs | None) -> None:
+        """Notes the needs of a result: `then` if the flags of the step are true, else `otherwise`."""
+        if otherwise is None or then == otherwise:
+            self._needs[step.result] = then
+        else:
+            chosen = Chosen(step.flags, AnyOf(_sorted(then)), AnyOf(_sorted(otherwise)))
+            self._needs[step.result] = self._gated(step.result, then | otherwise, chosen)
+
+    def _gated(self, name: str, needs: Needs, chosen: Chosen | None = None) -> Needs:
+        gate = self.gates[name] = Gate(self._inputs + len(self.gates), _sorted(needs), chosen)
+        return frozenset([gate.place])
 
     def _is_whole(self, value: Value | None) -> bool:
         return isinstance(value, (Ref, Item)) and value.name in self._whole
@@ -90,9 +119,7 @@ class Histories:
             return needs if dtype.startswith(_WITH_GRADIENTS) else NONE
         if not needs or dtype is not None:
             return needs
-        gate = Gate(self._inputs + len(self.gates), tuple(sorted(needs)))
-        self.gates[result.name] = gate
-        return frozenset([gate.place])
+        return self._gated(result.name, needs)
 
     def _call(self, step: Apply, operator: Operator) -> None:
         for result in step.results:
@@ -114,6 +141,10 @@ class Histories:
                 self._needs[clone] = needs
             else:
                 self._same[clone] = self.slot(step.arguments[name])
+
+
+def _sorted(needs: Needs) -> tuple[int, ...]:
+    return tuple(sorted(needs))
 
 
 def _written_with_history(operator: Operator) -> set[str]:

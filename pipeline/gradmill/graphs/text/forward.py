@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 
 from gradmill.cpp.dispatcher import Signature
 from gradmill.graphs.backward.program import CallBlock
@@ -87,11 +88,11 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
     if isinstance(step, Number):
         return [Let(f"const {NUMBER_TYPES[step.result.type]}", (step.result.name,), computed(step))]
     if isinstance(step, Scatter):
-        return [Let("at::Tensor", (step.result,), _scattered(plan, step))]
+        return [Let("at::Tensor", (step.result,), _scattered(plan, step)), *_gates(plan, [step.result])]
     if isinstance(step, Choose):
         then = code("graph::sharing($, $)", tensor(step.then), tensor(step.then))
         chosen = code("$ ? $ : $", _all(step.flags), then, tensor(step.otherwise))
-        return [Let("at::Tensor", (step.result,), chosen)]
+        return [Let("at::Tensor", (step.result,), chosen), *_gates(plan, [step.result])]
     if isinstance(step, ErrorIf):
         return [Do(code("TORCH_CHECK(!$, $)", variable(step.flag), quoted(step.message)))]
     if isinstance(step, Overlap):
@@ -133,18 +134,18 @@ def _without_history(plan: GraphPlan, step: Apply | Scatter) -> bool:
 
 
 def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> list[Stmt]:
-    block = records.get(_first(step))
+    block, results = records.get(_first(step)), [each.name for each in step.results]
     if block is not None:
-        return [*_recorded(plan, block), *_gates(plan, step, block.record)]
+        return [*_recorded(plan, block), *_gates(plan, results, _has_history(step, block.record))]
     if plan.operators[step.identity].callee is not None:
-        return [*_unrecorded(plan, step), *_gates(plan, step)]
+        return [*_unrecorded(plan, step), *_gates(plan, results)]
     clones = dict(step.clones)
     copies = [_copy(clone, step.arguments[name]) for name, clone in clones.items()]
     after = [
         Do(code("graph::check_out($, $, $)", variable(clones[name]), tensor(step.arguments[name]), _bool(grows)))
         for name, grows in step.sized.items()
     ]
-    return [*copies, *_results(step, _computed(plan, step)), *after, *_gates(plan, step)]
+    return [*copies, *_results(step, _computed(plan, step)), *after, *_gates(plan, results)]
 
 
 def _computed(plan: GraphPlan, step: Apply) -> Code:
@@ -182,20 +183,30 @@ def _in_region(step: Apply, value: Code) -> Code:
     return code("graph::autocast($, [&] { return $; })", region, value)
 
 
-def _gates(plan: GraphPlan, step: Apply, record: str = "") -> list[Stmt]:
-    """The statements that decide which results of a call need a gradient. `record`: the name of a recorded call."""
+def _gates(plan: GraphPlan, results: Iterable[str], histories: Iterable[Code] = ()) -> list[Stmt]:
+    """The statements that decide which results of a step need a gradient. `histories`: of a recorded call, the
+    expressions for whether they do."""
     decisions: list[Stmt] = []
-    for i, result in enumerate(step.results):
-        gate = plan.needs.gates.get(result.name)
+    for result, history in zip_longest(results, histories):
+        gate = plan.needs.gates.get(result)
         if gate is None:
             continue
-        if record:
-            end = "" if result.type.endswith("]") else f", {i}"
-            whether = code("graph::has_history($$)", variable(f"saved.{record}"), end)
+        if gate.chosen is not None:
+            either = (needs_text(gate.chosen.then.needs), needs_text(gate.chosen.otherwise.needs))
+            whether = code("$ ? $ : $", _all(gate.chosen.flags), *either)
         else:
-            whether = code("($) && graph::differentiable($)", needs_text(gate.needs), variable(result.name))
-        decisions.append(Do(code("needs[$] = saved.gate_$ = $", str(gate.place), result.name, whether)))
+            whether = history or code("($) && graph::differentiable($)", needs_text(gate.needs), variable(result))
+        decisions.append(Do(code("needs[$] = saved.gate_$ = $", str(gate.place), result, whether)))
     return [*decisions, Do(code("$_unite(needs)", plan.name))] if decisions and plan.needs.unions else decisions
+
+
+def _has_history(step: Apply, record: str) -> list[Code]:
+    """The expressions for whether the results of a recorded call have a history."""
+    held = variable(f"saved.{record}")
+    return [
+        code("graph::has_history($$)", held, "" if result.type.endswith("]") else f", {i}")
+        for i, result in enumerate(step.results)
+    ]
 
 
 def _call(step: Apply, signature: Signature, arguments: Mapping[str, Value], function: str | None = None) -> Code:

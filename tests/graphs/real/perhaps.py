@@ -1,0 +1,82 @@
+"""Results that are an argument or a copy, by the layout and the dtype at run time: after a write to one of the two, the
+other one needs a gradient if it is in the same memory, and only then."""
+
+import torch
+from torch import Tensor
+
+
+def written_by_contiguous(x: Tensor, y: Tensor) -> Tensor:
+    """If it is a copy, the write to `x` is of a number alone."""
+    v = x.contiguous()
+    v -= y
+    x.add_(1.5)
+    return x
+
+
+def written_by_reshape(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    v = x.reshape(24)
+    v -= y.reshape(24)
+    x.add_(1.5)
+    return x, v
+
+
+def written_by_to(x: Tensor, y: Tensor) -> Tensor:
+    v = x.to(torch.float64)
+    v -= y
+    return x * 2
+
+
+def written_by_flatten(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    v = z[:, 1:].flatten()
+    v -= y[:, 1:].flatten()
+    return z, z.t()
+
+
+def written_by_expand_as(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    v = x.contiguous().expand_as(y)
+    v -= y
+    return x * 1, v
+
+
+def written_by_part(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    v = x.ravel()
+    w = v[:6]
+    w -= y[0]
+    x.add_(1.5)
+    return x, w
+
+
+def written_by_two(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    v = x.contiguous()
+    w = v.t().reshape(24)
+    w -= y.reshape(24)
+    return x * 1, v, w
+
+
+def contiguous_before_a_write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    v = x.contiguous()
+    x.mul_(y)
+    return v, x
+
+
+def type_as_before_a_write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    v = z.type_as(y)
+    z -= y
+    return z, v
+
+
+def without_gradients(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    with torch.no_grad():
+        v = x.to(torch.float64)
+        w = x.type_as(y.float())
+    return v, w, w * y
+
+
+def used_by_a_call(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """What is saved, and what a recorded call needs, depends on it."""
+    v = x.contiguous()
+    v -= y
+    w = x.detach() * 1
+    return x * w, torch.tensordot(x, w, dims=2)
