@@ -6,19 +6,19 @@ from msgspec import Struct
 
 from gradmill.cpp.dispatcher import Signature
 from gradmill.families.nodes.plan import NodePlan
-from gradmill.graphs.backward.histories import Gate
-from gradmill.graphs.backward.program import Backward, Part
+from gradmill.graphs.backward.needs import Places, Row
+from gradmill.graphs.backward.program import Backward
 from gradmill.graphs.functional.names import identifier
 from gradmill.graphs.functional.program import Functional
 from gradmill.graphs.model import Custom, Value
 
 
-class Returned(Part, frozen=True):
+class Returned(Struct, frozen=True):
     """A value that the forward returns to the wrapper, and the inputs that it depends on."""
 
     name: str
     value: Value
-    needs: tuple[int, ...]
+    needs: Places
     slot: str  # values with the same gradient share a slot
     listed: bool = False
 
@@ -32,13 +32,23 @@ class TensorInput(Struct, frozen=True):
 
 
 class RequiresGrad(Struct, frozen=True):
-    """The inputs that parts of a graph depend on: a part needs a gradient if one of its inputs does."""
+    """The rows of a graph, and the places of these, or of inputs, by which its parts need a gradient."""
 
-    values: dict[str, tuple[int, ...]]  # by the value's name
-    checks: tuple[tuple[int, ...], ...]  # of each check
-    refusals: dict[int, tuple[int, ...]]  # of each ErrorIfRequiresGrad step, by its index
-    gates: dict[str, Gate]  # by the value's name: their places are next to those of inputs in any needs
-    unions: tuple[tuple[int, ...], ...] = ()  # sets of places, whose own places are next to those of gates
+    rows: tuple[Row, ...]
+    decided: dict[str, list[Row]]  # by the values with gates: the rows that are known once a value is computed
+    values: dict[str, Places]  # by the value's name
+    checks: tuple[Places, ...]  # of each check
+    refusals: dict[int, Places]  # of each ErrorIfRequiresGrad step, by its index
+
+    @property
+    def gates(self) -> list[Row]:
+        """The rows that the forward decides."""
+        return [row for row in self.rows if row.gate]
+
+    @property
+    def late(self) -> set[int]:
+        """The places that are known only after some steps of the forward."""
+        return {row.place for rows in self.decided.values() for row in rows}
 
 
 class OperatorPlan(Struct, frozen=True):
@@ -90,11 +100,6 @@ class GraphPlan(Struct, frozen=True):
         return frozenset(place for each in self.returned for place in each.needs)
 
     @property
-    def places(self) -> int:
-        """The number of places in any needs: of inputs, of gates, of unions."""
-        return len(self.tensors) + len(self.needs.gates) + len(self.needs.unions)
-
-    @property
     def is_recorded(self) -> bool:
         """Whether autograd records the forward, if an input needs a gradient."""
         return self.once == "" and bool(self.history)
@@ -103,14 +108,6 @@ class GraphPlan(Struct, frozen=True):
     def has_backward(self) -> bool:
         """Whether it has a backward, and a Node."""
         return bool(self.backward.blocks) or any(each.needs for each in self.returned)
-
-    def is_gated(self, needs: tuple[int, ...]) -> bool:
-        """Whether places are only known after some steps of the forward: gates, or sets with gates."""
-        first = len(self.tensors) + len(self.needs.gates)
-        return any(
-            self.is_gated(self.needs.unions[place - first]) if place >= first else place >= len(self.tensors)
-            for place in needs
-        )
 
     @property
     def functions(self) -> tuple[GraphPlan, ...]:

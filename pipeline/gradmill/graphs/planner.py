@@ -11,11 +11,12 @@ from gradmill.cpp.bindings import return_names
 from gradmill.cpp.dispatcher import Signature, signature_of
 from gradmill.families.nodes.plan import NodePlan, plan
 from gradmill.graphs.arguments import arguments
+from gradmill.graphs.backward.aliases import Aliases, label
 from gradmill.graphs.backward.histories import Histories
+from gradmill.graphs.backward.needs import Places
 from gradmill.graphs.backward.once import why_not_differentiable_twice
 from gradmill.graphs.backward.plan import plan_backward
 from gradmill.graphs.backward.program import CallBlock
-from gradmill.graphs.backward.saved import Saver, label
 from gradmill.graphs.callees import branches, callee_operators
 from gradmill.graphs.functional.bases import sharings, with_bases
 from gradmill.graphs.functional.program import (
@@ -37,7 +38,6 @@ from gradmill.graphs.model import Callee, Custom, Function, GraphError, Item, Ma
 from gradmill.graphs.operator import Operator, viewed_argument
 from gradmill.graphs.plan import CondPlan, GraphPlan, OperatorPlan, RequiresGrad, Returned, TensorInput, Variant
 from gradmill.graphs.traits import AS_STRIDED, name_of, unqualified
-from gradmill.graphs.unions import with_unions
 from gradmill.model.native import NativeFunction
 from gradmill.releases.model import Release
 
@@ -105,23 +105,20 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     )
     histories = Histories(program, operators, {place.name: place.index for place in tensors})
     returned = _returned(program, histories)
-    saver = Saver(program, operators, types, program.changed, [each.name for each in returned])
+    aliases = Aliases(program, operators, types, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
-    for place in tensors:
-        if place.type.endswith("]"):
-            saver.mark("length", Ref(place.name), frozenset([place.index]))
+    lists = [place.name for place in tensors if place.type.endswith("]")]
     once = None
     if wanted.twice:
         once = why_not_differentiable_twice(program, operators, callees, histories, shared=wanted.shared)
     memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
-    backward = plan_backward(program, operators, histories, saver, outputs, memory)
+    backward = plan_backward(program, operators, histories, aliases, outputs, lists, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
-    needs = RequiresGrad(
-        _value_needs(program, histories),
-        tuple(_sorted(histories, check.values) for check in program.checks),
-        {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, ErrorIfRequiresGrad)},
-        histories.gates,
-    )
+    values = _value_needs(program, histories)
+    checks = tuple(_places(histories, *check.values) for check in program.checks)
+    steps = enumerate(program.steps)
+    refusals = {i: _places(histories, *step.values) for i, step in steps if isinstance(step, ErrorIfRequiresGrad)}
+    needs = RequiresGrad(tuple(histories.rows.rows), histories.rows.decided, values, checks, refusals)
     planned = {
         identity: OperatorPlan(
             _signature(operator.called, release),
@@ -133,7 +130,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
         )
         for identity, operator in operators.items()
     }
-    return with_unions(GraphPlan(program, backward, returned, tensors, needs, planned, once=once))
+    return GraphPlan(program, backward, returned, tensors, needs, planned, once=once)
 
 
 def _signature(function: NativeFunction, release: Release) -> Signature:
@@ -146,13 +143,13 @@ def _node(operator: Operator, release: Release) -> NodePlan:
     return plan(operator.reverse, release)
 
 
-def _sorted(histories: Histories, values: tuple[Value, ...]) -> tuple[int, ...]:
-    return tuple(sorted(histories.needs(Many(values))))
+def _places(histories: Histories, *values: Value) -> Places:
+    return histories.rows.places(histories.needs(Many(values)))
 
 
-def _value_needs(program: Functional, histories: Histories) -> dict[str, tuple[int, ...]]:
+def _value_needs(program: Functional, histories: Histories) -> dict[str, Places]:
     names = {value.name for step in program.steps for value in _values(step)}
-    return {name: tuple(sorted(histories.needs(Ref(name)))) for name in sorted(names)}
+    return {name: _places(histories, Ref(name)) for name in sorted(names)}
 
 
 def _values(step: Step) -> list[Ref | Item]:
@@ -170,7 +167,7 @@ def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]
         values += [(copied.value, False) for shown in _shown(output) for copied in shown.copies]
     for value, listed in values:
         slot = histories.slot(value)
-        needs = tuple(sorted(histories.needs(slot)))
+        needs = _places(histories, slot)
         if listed and needs:
             raise _list_returned(program, value)
         returned.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))

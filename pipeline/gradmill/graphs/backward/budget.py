@@ -11,8 +11,8 @@ from math import isqrt
 from msgspec import Struct
 
 from gradmill.graphs.backward.again import operands
+from gradmill.graphs.backward.aliases import Aliases
 from gradmill.graphs.backward.mincut import INFINITE, SINK, SOURCE, Network
-from gradmill.graphs.backward.saved import Saver
 from gradmill.graphs.backward.sizes import Sizes
 from gradmill.graphs.functional.program import Apply, tensors_of
 from gradmill.graphs.operator import Operator
@@ -40,13 +40,13 @@ class Budget:
         self,
         makers: Mapping[str, Apply],
         operators: Mapping[str, Operator],
-        saver: Saver,
+        aliases: Aliases,
         sizes: Sizes,
         kept: Iterable[str],
         needed: Iterable[str],
     ) -> None:
         self._names = {name: operators[step.identity].name for name, step in makers.items()}
-        self._saver, self._sizes = saver, sizes
+        self._aliases, self._sizes = aliases, sizes
         self._kept = {sizes.whole(name) for name in kept}
         self._needed = list(dict.fromkeys(needed))
         self._order = {name: number for number, name in enumerate(makers)}
@@ -100,7 +100,7 @@ class Budget:
 
     def _bytes(self, name: str) -> int:
         """What it takes to save a value: nothing of what is held anyway; a view is not saved without its base."""
-        if self._saver.is_free(name) or name in self._kept:
+        if self._aliases.is_free(name) or name in self._kept:
             return 0
         if name in self._sizes.bases and name in self._order and not self._sizes.is_part(name):
             return INFINITE

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from gradmill.graphs.backward.aliases import sources_of
 from gradmill.graphs.backward.program import Block, CallBlock, Tensor
-from gradmill.graphs.backward.saved import sources_of
 from gradmill.graphs.functional.program import Functional, names_in
 from gradmill.graphs.model import Ref, Value
 

@@ -1,9 +1,7 @@
 """Which inputs each value depends on differentiably, by the operators' derivatives.
 
-Whether an input needs a gradient is known at run time only. So each value has the set of inputs that it depends on: it
-needs a gradient if one of them does. A tensor of whole numbers or of bool needs none. If the dtype of a result is known
-at run time only, or whether it is a view or a copy, the result has its own place next to those of inputs, a gate, which
-the forward decides.
+A value needs a gradient if one of these does. A tensor of whole numbers or of bool needs none. If the dtype of a result
+is known at run time only, or whether it is a view or a copy, the result has a gate.
 """
 
 from __future__ import annotations
@@ -11,57 +9,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradmill.cpp.bindings import return_names
-from gradmill.graphs.backward.program import Part, Style
+from gradmill.graphs.backward.needs import NONE, Chosen, Needs, Rows
+from gradmill.graphs.backward.program import Style
 from gradmill.graphs.functional.program import Apply, Choose, Functional, Scatter, Step
 from gradmill.graphs.memory import shares
 from gradmill.graphs.model import Constant, Item, Many, Ref, Result, Value
 from gradmill.graphs.operator import Operator, tensor_arguments, viewed_argument
 from gradmill.graphs.traits import CASTS, COMPOSITES, COPIES, TYPED_BY_ANOTHER
 
-Needs = frozenset[int]  # indices of inputs, and of gates
-NONE: Needs = frozenset()
-
 _WITH_GRADIENTS = ("float", "bfloat", "complex")  # isDifferentiableType: the beginnings of these dtypes' names
-
-
-class AnyOf(Part, frozen=True):
-    """A set of inputs, and of gates."""
-
-    needs: tuple[int, ...]
-
-
-class Chosen(Part, frozen=True):
-    """What a value depends on if flags are all true, and otherwise."""
-
-    flags: tuple[str, ...]
-    then: AnyOf
-    otherwise: AnyOf
-
-
-class Gate(Part, frozen=True):
-    """A value that needs a gradient if one of `needs` does, and if its dtype can have one, or by what is chosen."""
-
-    place: int  # the index in any needs
-    needs: tuple[int, ...]
-    chosen: Chosen | None = None
 
 
 class Histories:
     """The set of inputs that each value depends on, and the slot of each value's gradient."""
 
     def __init__(self, program: Functional, operators: Mapping[str, Operator], inputs: Mapping[str, int]) -> None:
-        self._needs: dict[str, Needs] = {name: frozenset([place]) for name, place in inputs.items()}
+        self.rows = Rows(len(inputs))
+        self._needs: dict[str, Needs] = {name: 1 << place for name, place in inputs.items()}
         self._same: dict[str, Value] = {}  # slots of values that no_grad code wrote
-        self._inputs = len(inputs)
         self._whole: set[str] = set()  # values that are known to be whole numbers or bool
-        self.gates: dict[str, Gate] = {}  # by the value's name, in the order of the forward
         for step in program.steps:
             self._follow(step, operators)
 
     def needs(self, value: Value | None) -> Needs:
         """The inputs that a value depends on."""
         if isinstance(value, Many):
-            return NONE.union(*(self.needs(each) for each in value.values))
+            return self.rows.either(*map(self.needs, value.values))
         if not isinstance(value, (Ref, Item)):
             return NONE
         slot = self.slot(value)
@@ -78,7 +51,7 @@ class Histories:
                 self._whole.add(step.result)
             elif step.grad:
                 base = self.needs(step.base)
-                self._choose(step, base | self.needs(step.value), base if step.flags else None)
+                self._choose(step, self.rows.either(base, self.needs(step.value)), base if step.flags else None)
             else:
                 self._same[step.result] = self.slot(step.base)
         elif isinstance(step, Choose):
@@ -91,12 +64,8 @@ class Histories:
         if otherwise is None or then == otherwise:
             self._needs[step.result] = then
         else:
-            chosen = Chosen(step.flags, AnyOf(_sorted(then)), AnyOf(_sorted(otherwise)))
-            self._needs[step.result] = self._gated(step.result, then | otherwise, chosen)
-
-    def _gated(self, name: str, needs: Needs, chosen: Chosen | None = None) -> Needs:
-        gate = self.gates[name] = Gate(self._inputs + len(self.gates), _sorted(needs), chosen)
-        return frozenset([gate.place])
+            chosen = Chosen(step.flags, self.rows.places(then), self.rows.places(otherwise))
+            self._needs[step.result] = self.rows.gate(step.result, self.rows.either(then, otherwise), chosen)
 
     def _is_whole(self, value: Value | None) -> bool:
         return isinstance(value, (Ref, Item)) and value.name in self._whole
@@ -119,7 +88,7 @@ class Histories:
             return needs if dtype.startswith(_WITH_GRADIENTS) else NONE
         if not needs or dtype is not None:
             return needs
-        return self._gated(result.name, needs)
+        return self.rows.gate(result.name, needs)
 
     def _call(self, step: Apply, operator: Operator) -> None:
         for result in step.results:
@@ -132,7 +101,7 @@ class Histories:
                 self._same[clone] = self.slot(step.arguments[name])
             return
         names = with_overwritten(operator)
-        needs = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
+        needs = self.rows.either(*(self.needs(step.arguments.get(name)) for name in names))
         for i in histories_of(operator, step):
             self._needs[step.results[i].name] = self._of_result(step, operator, step.results[i], needs)
         written = _written_with_history(operator)
@@ -141,10 +110,6 @@ class Histories:
                 self._needs[clone] = needs
             else:
                 self._same[clone] = self.slot(step.arguments[name])
-
-
-def _sorted(needs: Needs) -> tuple[int, ...]:
-    return tuple(sorted(needs))
 
 
 def _written_with_history(operator: Operator) -> set[str]:

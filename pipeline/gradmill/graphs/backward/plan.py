@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import return_names
+from gradmill.graphs.backward.aliases import Aliases
 from gradmill.graphs.backward.compact import compacted
 from gradmill.graphs.backward.composites import part_of
 from gradmill.graphs.backward.histories import Histories, histories_of, records, style_of, with_overwritten
+from gradmill.graphs.backward.needs import NONE, Needs
 from gradmill.graphs.backward.program import (
     Argument,
     Backward,
@@ -16,11 +18,13 @@ from gradmill.graphs.backward.program import (
     CallBlock,
     ChooseBlock,
     GradientTarget,
+    Number,
     Remade,
     ScatterBlock,
+    Tensor,
 )
-from gradmill.graphs.backward.recompute import recompute
-from gradmill.graphs.backward.saved import Saver
+from gradmill.graphs.backward.recompute import recomputed
+from gradmill.graphs.backward.saved import Saved, Uses, saved
 from gradmill.graphs.functional.program import Apply, Choose, Functional, Scatter
 from gradmill.graphs.model import Item, Many, Nothing, Ref, Value
 from gradmill.graphs.operator import Operator, viewed_argument
@@ -33,9 +37,10 @@ class _Planner:
     """Visits the steps in reverse order."""
 
     def __init__(
-        self, program: Functional, operators: Mapping[str, Operator], histories: Histories, saver: Saver
+        self, program: Functional, operators: Mapping[str, Operator], histories: Histories, aliases: Aliases
     ) -> None:
-        self.program, self.operators, self.histories, self.saver = program, operators, histories, saver
+        self.program, self.operators, self.histories, self.aliases = program, operators, histories, aliases
+        self.uses, self.places, self.either = Uses(histories.rows), histories.rows.places, histories.rows.either
         self.reached: set[str] = set()
         self.blocks: list[Block] = []
 
@@ -60,15 +65,15 @@ class _Planner:
 
     def _flags(self, flags: tuple[str, ...]) -> None:
         for flag in flags:
-            self.saver.save(Ref(flag), frozenset())
+            self.uses.add(Ref(flag), NONE)
 
     def _scatter(self, step: Scatter) -> None:
         base, value = self._target(step.base), self._target(step.value)
         self._flags(step.flags)
-        layout = self.saver.mark("layout", step.base, self.histories.needs(Ref(step.result)))
+        layout = self.uses.mark("layout", step.base, self.histories.needs(Ref(step.result)))
         for link in step.chain:
             for operand in link.arguments.values():
-                self.saver.save(operand, self.histories.needs(Ref(step.result)))
+                self.uses.add(operand, self.histories.needs(Ref(step.result)))
         self.blocks.append(ScatterBlock(step, base, value, layout))
 
     def _target(self, value: Value) -> GradientTarget:
@@ -77,17 +82,17 @@ class _Planner:
         if not needs:
             return GradientTarget(slot, (), "")
         self._reach(slot)
-        return GradientTarget(slot, tuple(sorted(needs)), self.saver.mark("like", slot, needs))
+        return GradientTarget(slot, self.places(needs), self.uses.mark("like", slot, needs))
 
     def _call(self, index: int, step: Apply) -> None:
         operator = self.operators[step.identity]
         results = self._results(step, operator)
-        needs = frozenset[int]().union(*(self.histories.needs(value) for value, _ in results))
+        needs = self.either(*(self.histories.needs(value) for value, _ in results))
         if not needs or not any(self._is_reached(value) for value, _ in results):
             return
         for value, listed in results:
             if listed:
-                self.saver.mark("length", value, needs)
+                self.uses.mark("length", value, needs)
         style = style_of(operator)
         names = with_overwritten(operator)
         part = part_of(operator.reverse) if operator.reverse is not None and style == "own" else ""
@@ -102,13 +107,14 @@ class _Planner:
         elif style == "composite":
             for name, users in COMPOSITES[operator.name].saved:
                 value = step.arguments[name]
-                users_need = (self.histories.needs(step.arguments.get(user)) for user in users)
-                self.saver.save(value, frozenset[int]().union(*users_need))
+                self.uses.add(value, self.either(*(self.histories.needs(step.arguments.get(user)) for user in users)))
         elif style == "recorded":
-            record = self.saver.mark("record", Ref(step.values[0]), needs)
-            overwritten, viewed = self.saver.overwritten(step), self.saver.viewed(step)
+            record = self.uses.mark("record", Ref(step.values[0]), needs)
+            overwritten, viewed = self.aliases.overwritten(step), self.aliases.viewed(step)
         elif style == "view":
-            self.saver.arguments(step, viewed_argument(operator.function) or "", needs)
+            for name, value in step.arguments.items():
+                if name != viewed_argument(operator.function):
+                    self.uses.add(value, needs)
         node = operator.reverse.node if operator.reverse is not None else ""
         hidden = operator.hidden if style == "library" else ()
         self.blocks.append(
@@ -139,17 +145,15 @@ class _Planner:
             return Argument(name, (GradientTarget(value, (), ""),))
         if listed and not isinstance(value, Many):
             needs = self.histories.needs(value)
-            like = self.saver.mark("likes", value, needs) if needs else ""
+            like = self.uses.mark("likes", value, needs) if needs else ""
             self._reach(value)
-            return Argument(
-                name, (GradientTarget(value, tuple(sorted(needs)), like),), True, True, tuple(sorted(needs))
-            )
+            return Argument(name, (GradientTarget(value, self.places(needs), like),), True, True, self.places(needs))
         targets = tuple(self._target(v) for v in (value.values if isinstance(value, Many) else (value,)))
         for target in targets:
             if isinstance(target.value, Item) and target.needs:
-                self.saver.mark("length", Ref(target.value.name), frozenset(target.needs))
-        needs = frozenset(place for target in targets for place in target.needs)
-        return Argument(name, targets, listed, needs=tuple(sorted(needs)))
+                self.uses.mark("length", Ref(target.value.name), self.histories.needs(target.value))
+        needs = self.either(*(self.histories.needs(target.value) for target in targets))
+        return Argument(name, targets, listed, needs=self.places(needs))
 
     def _attributes(self, index: int, step: Apply, operator: Operator, reverse: Reverse) -> tuple[SavedAttribute, ...]:
         results = step.named(return_names(operator.called.func))
@@ -158,15 +162,15 @@ class _Planner:
             needs = self._users(attribute, step, reverse)
             value = results.get(attribute.expr, step.arguments.get(attribute.expr))
             if value is not None and "TypeAndSize" not in attribute.type:
-                self.saver.save(value, needs)
-            elif needs and not self.saver.in_like(attribute.expr, step.arguments, needs):
-                self.saver.attribute(attribute_name(step, attribute), attribute, index, needs)
+                self.uses.add(value, needs)
+            elif needs and not self.uses.in_like(attribute.expr, step.arguments, needs):
+                self.uses.attribute(attribute_name(step, attribute), attribute, index, needs)
         return attributes
 
-    def _users(self, attribute: SavedAttribute, step: Apply, reverse: Reverse) -> frozenset[int]:
+    def _users(self, attribute: SavedAttribute, step: Apply, reverse: Reverse) -> Needs:
         """The inputs whose gradients use an attribute."""
         using = [names for formula, names in reverse.formulas if identifiers.uses(formula, attribute.name)]
-        return frozenset[int]().union(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
+        return self.either(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
 
 
 def attribute_name(step: Apply, attribute: SavedAttribute) -> str:
@@ -178,27 +182,36 @@ def plan_backward(
     program: Functional,
     operators: Mapping[str, Operator],
     histories: Histories,
-    saver: Saver,
+    aliases: Aliases,
     outputs: list[Value],
+    lists: list[str],
     memory: float = 1.0,
 ) -> Backward:
-    """The backward of a program; `outputs` are the values with incoming gradients. `saver` collects what it uses.
-    `memory`: the fraction of these values that may be held, if what is not can be computed again."""
-    planner = _Planner(program, operators, histories, saver)
+    """The backward of a program; `outputs` are the values with incoming gradients, `lists` the inputs that are lists.
+    `memory`: the fraction of what is used that may be held, if what is not can be computed again."""
+    planner, rows = _Planner(program, operators, histories, aliases), histories.rows
+    for name in lists:
+        planner.uses.mark("length", Ref(name), histories.needs(Ref(name)))
     planner.run(outputs)
+    held = saved(planner.uses.values.values(), aliases, rows)
     if memory < 1:
-        recompute(program, operators, planner.blocks, saver, memory)
+        held = recomputed(held, program, operators, planner.blocks, aliases, rows, memory)
+    tensors = [
+        Tensor(value, name, aliases.holding(value), rows.places(needs), aliases.apart(value))
+        for name, (value, needs) in held.values.items()
+    ]
     return Backward(
         tuple(planner.blocks),
-        compacted(program, planner.blocks, saver.tensors.values()),
-        _in_order(program, saver),
-        tuple(saver.attributes.values()),
-        tuple(saver.marks.values()),
-        tuple(saver.numbers.values()),
+        compacted(program, planner.blocks, tensors),
+        _remade(program, held, histories),
+        planner.uses.attributes,
+        planner.uses.marks,
+        tuple(Number(name, aliases.numbers[name]) for name in held.numbers),
     )
 
 
-def _in_order(program: Functional, saver: Saver) -> tuple[Remade, ...]:
+def _remade(program: Functional, held: Saved, histories: Histories) -> tuple[Remade, ...]:
     """The values that the backward recomputes, in the order of the forward."""
     computed = (step.results[0].name for step in program.steps if isinstance(step, Apply) and step.results)
-    return tuple(saver.remade[name] for name in computed if name in saver.remade)
+    found = (held.remade[name] for name in computed if name in held.remade)
+    return tuple(Remade(step, histories.rows.places(needs)) for step, needs in found)

@@ -6,36 +6,35 @@ from typing import Literal
 
 from msgspec import Struct
 
+from gradmill.graphs.backward.needs import Places
 from gradmill.graphs.functional.program import Apply, Choose, Scatter
 from gradmill.graphs.model import Value
 from gradmill.model.autograd import SavedAttribute
 
+Holding = Literal["plain", "input", "output", "copy", "list", "apart", "part"]
+MarkKind = Literal["like", "layout", "length", "likes", "record"]
 Style = Literal["own", "library", "composite", "recorded", "view", "cast", "missing"]
 
 
-class Part(Struct, frozen=True):
-    """A part of a plan that depends on sets of inputs: in its field `needs`, or in parts of it."""
-
-
-class GradientTarget(Part, frozen=True):
+class GradientTarget(Struct, frozen=True):
     """Where a gradient goes: the value, and the inputs that the value depends on."""
 
     value: Value
-    needs: tuple[int, ...]
+    needs: Places
     like: str  # the name of its saved sizes and dtype
 
 
-class Argument(Part, frozen=True):
+class Argument(Struct, frozen=True):
     """An input of a call with a gradient: one target, or one for each item of a list."""
 
     name: str
     targets: tuple[GradientTarget, ...]
     listed: bool = False
     whole: bool = False  # whether it is a list with a length known at run time only
-    needs: tuple[int, ...] = ()
+    needs: Places = ()
 
 
-class CallBlock(Part, frozen=True, tag="call"):
+class CallBlock(Struct, frozen=True, tag="call"):
     """The gradients of an operator's inputs."""
 
     step: Apply
@@ -51,7 +50,7 @@ class CallBlock(Part, frozen=True, tag="call"):
     part: str = ""  # C++ over {attributes} and `base`: the view of a gradient that is already there, to add this one to
 
 
-class ScatterBlock(Part, frozen=True, tag="scatter"):
+class ScatterBlock(Struct, frozen=True, tag="scatter"):
     """The gradients of the base and of the scattered value."""
 
     step: Scatter
@@ -60,7 +59,7 @@ class ScatterBlock(Part, frozen=True, tag="scatter"):
     layout: str
 
 
-class ChooseBlock(Part, frozen=True, tag="choose"):
+class ChooseBlock(Struct, frozen=True, tag="choose"):
     """The gradients of the two values of a Choose step; one of them is chosen at run time."""
 
     step: Choose
@@ -71,24 +70,24 @@ class ChooseBlock(Part, frozen=True, tag="choose"):
 Block = CallBlock | ScatterBlock | ChooseBlock
 
 
-class Tensor(Part, frozen=True):
+class Tensor(Struct, frozen=True):
     """A saved tensor. `how`: `plain` as it is, `list` with the versions of its tensors, `input` and `output` as a
     SavedVariable, `copy` as a copy, `apart` as a copy if it aliases one of `shares`, else as it is, `part` as a copy if
     it is a small part of a tensor that nothing else keeps."""
 
     value: Value
     name: str
-    how: Literal["plain", "input", "output", "copy", "list", "apart", "part"]
-    needs: tuple[int, ...]
+    how: Holding
+    needs: Places
     shares: tuple[Value, ...] = ()
 
 
-class Remade(Part, frozen=True):
+class Remade(Struct, frozen=True):
     """A value that the backward computes again, before its first use there: a view, a constant, or what a memory budget
     chose. Of several results it is the first."""
 
     step: Apply
-    needs: tuple[int, ...] = ()  # the inputs whose gradients use it, if that is chosen by a budget
+    needs: Places = ()  # the inputs whose gradients use it, if that is chosen by a budget
 
     @property
     def name(self) -> str:
@@ -96,22 +95,22 @@ class Remade(Part, frozen=True):
         return self.step.results[0].name
 
 
-class Attribute(Part, frozen=True):
+class Attribute(Struct, frozen=True):
     """An attribute of an operator's arguments that a formula uses; the forward computes it."""
 
     name: str
     attribute: SavedAttribute
     step: int
-    needs: tuple[int, ...]
+    needs: Places
 
 
-class Mark(Part, frozen=True):
+class Mark(Struct, frozen=True):
     """Metadata of a value: its sizes and dtype, its layout, the length of a list; or the record of a call."""
 
     name: str
-    kind: Literal["like", "layout", "length", "likes", "record"]
+    kind: MarkKind
     value: Value
-    needs: tuple[int, ...]
+    needs: Places
 
 
 class Number(Struct, frozen=True):
@@ -121,7 +120,7 @@ class Number(Struct, frozen=True):
     type: str
 
 
-class Backward(Part, frozen=True):
+class Backward(Struct, frozen=True):
     """The backward of a graph."""
 
     blocks: tuple[Block, ...]

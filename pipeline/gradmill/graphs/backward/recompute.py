@@ -9,45 +9,50 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gradmill.graphs.backward.again import may_be_called_again, operands
+from gradmill.graphs.backward.aliases import Aliases
 from gradmill.graphs.backward.budget import Budget
-from gradmill.graphs.backward.program import Block, CallBlock, Remade, Tensor
-from gradmill.graphs.backward.saved import Saver
+from gradmill.graphs.backward.needs import NONE, Needs, Rows
+from gradmill.graphs.backward.program import Block, CallBlock
+from gradmill.graphs.backward.saved import Saved, saved
 from gradmill.graphs.backward.sizes import Sizes
 from gradmill.graphs.functional.program import Apply, Functional, tensors_of
-from gradmill.graphs.model import Item, Ref
+from gradmill.graphs.model import Item, Ref, Value
 from gradmill.graphs.operator import Operator
 
 
-def recompute(
-    program: Functional, operators: Mapping[str, Operator], blocks: Iterable[Block], saver: Saver, memory: float
-) -> None:
-    """Saves, in place of values that are computed again, what they are computed from."""
+def recomputed(
+    known: Saved,
+    program: Functional,
+    operators: Mapping[str, Operator],
+    blocks: Iterable[Block],
+    aliases: Aliases,
+    rows: Rows,
+    memory: float,
+) -> Saved:
+    """What is saved under a budget: in place of values that are computed again, what they are computed from."""
     recorded = [block.step for block in blocks if isinstance(block, CallBlock) and block.record]
     kept = [each.name for step in recorded for value in operands(step, "") for each in tensors_of(value)]
     kept += [result.name for step in recorded for result in step.results]
     makers = _makers(program, operators, {result.name for step in recorded for result in step.results})
-    needed = (_name(each) for each in saver.tensors.values() if each.needs)
-    again = Budget(makers, operators, saver, Sizes(program, operators), kept, needed).chosen(memory)
-    left = [(_name(each), frozenset(each.needs)) for each in saver.tensors.values() if _name(each) in again]
-    saver.tensors = {label: each for label, each in saver.tensors.items() if _name(each) not in again}
+    needed = [value.name for value, needs in known.values.values() if needs]
+    again = Budget(makers, operators, aliases, Sizes(program, operators), kept, needed).chosen(memory)
+    uses: list[tuple[Value, Needs]] = [each for each in known.values.values() if each[0].name not in again]
+    remade = dict(known.remade)
+    left = [(value.name, needs) for value, needs in known.values.values() if value.name in again]
     while left:
         name, needs = left.pop()
-        before = frozenset(saver.remade[name].needs) if name in saver.remade else frozenset[int]()
-        if name in saver.remade and needs <= before:
+        before = remade[name][1] if name in remade else NONE
+        joined = rows.either(needs, before)
+        if name in remade and joined == before:
             continue
-        step = makers[name]
-        saver.remade[name] = Remade(step, tuple(sorted(needs | before)))
-        for each in operands(step, operators[step.identity].name):
+        remade[name] = (makers[name], joined)
+        for each in operands(makers[name], operators[makers[name].identity].name):
             if isinstance(each, (Ref, Item)) and each.name in again:
-                left.append((each.name, needs | before))
+                left.append((each.name, joined))
             else:
-                saver.save(each, needs | before)
-
-
-def _name(tensor: Tensor) -> str:
-    """The name of a saved value; of an item of a list, that of the list."""
-    assert isinstance(tensor.value, (Ref, Item))
-    return tensor.value.name
+                uses.append((each, joined))
+    values, more, numbers = saved(uses, aliases, rows)
+    return Saved(values, {**remade, **more}, [*dict.fromkeys([*known.numbers, *numbers])])
 
 
 def _makers(program: Functional, operators: Mapping[str, Operator], recorded: set[str]) -> dict[str, Apply]:
@@ -58,7 +63,7 @@ def _makers(program: Functional, operators: Mapping[str, Operator], recorded: se
         if not isinstance(step, Apply) or not step.results or step.identity in program.function.callees:
             continue
         name = step.results[0].name
-        unwatched = any(isinstance(each, Ref) and each.name in lists for each in operands(step, ""))  # see Saver
+        unwatched = any(isinstance(each, Ref) and each.name in lists for each in operands(step, ""))  # see Saved
         if name not in recorded and not unwatched and may_be_called_again(step, operators[step.identity]):
             makers[name] = step
     return makers

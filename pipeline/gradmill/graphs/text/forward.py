@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 
 from gradmill.cpp.dispatcher import Signature
+from gradmill.graphs.backward.aliases import label
 from gradmill.graphs.backward.program import CallBlock
-from gradmill.graphs.backward.saved import label
 from gradmill.graphs.functional.program import (
     Apply,
     Choose,
@@ -184,20 +184,21 @@ def _in_region(step: Apply, value: Code) -> Code:
 
 
 def _gates(plan: GraphPlan, results: Iterable[str], histories: Iterable[Code] = ()) -> list[Stmt]:
-    """The statements that decide which results of a step need a gradient. `histories`: of a recorded call, the
-    expressions for whether they do."""
-    decisions: list[Stmt] = []
+    """The statements that decide which results of a step need a gradient, and what follows from that. `histories`: of a
+    recorded call, the expressions for whether they do."""
+    decided: list[Stmt] = []
     for result, history in zip_longest(results, histories):
-        gate = plan.needs.gates.get(result)
-        if gate is None:
-            continue
-        if gate.chosen is not None:
-            either = (needs_text(gate.chosen.then.needs), needs_text(gate.chosen.otherwise.needs))
-            whether = code("$ ? $ : $", _all(gate.chosen.flags), *either)
-        else:
-            whether = history or code("($) && graph::differentiable($)", needs_text(gate.needs), variable(result))
-        decisions.append(Do(code("needs[$] = saved.gate_$ = $", str(gate.place), result, whether)))
-    return [*decisions, Do(code("$_unite(needs)", plan.name))] if decisions and plan.needs.unions else decisions
+        for row in plan.needs.decided.get(result, ()):
+            if row.chosen is not None:
+                either = (needs_text(row.chosen.then), needs_text(row.chosen.otherwise))
+                whether = code("$ ? $ : $", _all(row.chosen.flags), *either)
+            else:
+                whether = history or code("($) && graph::differentiable($)", needs_text(row.places), variable(result))
+            if row.gate:
+                decided.append(Do(code("needs[$] = saved.gate_$ = $", str(row.place), result, whether)))
+            else:
+                decided.append(Do(code("needs[$] = $", str(row.place), needs_text(row.places))))
+    return decided
 
 
 def _has_history(step: Apply, record: str) -> list[Code]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from gradmill.families.sections import Text
 from gradmill.families.template import Value as Filled
+from gradmill.graphs.backward.needs import Row
 from gradmill.graphs.functional.names import identifier
 from gradmill.graphs.functional.program import values_of
-from gradmill.graphs.ir import Do, Let, Return, Stmt, code, separated, uses, variable
+from gradmill.graphs.ir import Code, Do, Let, Return, Stmt, code, separated, uses, variable
 from gradmill.graphs.plan import GraphPlan
 from gradmill.graphs.text import backward, forward, guards, wrapper
 from gradmill.graphs.text.expressions.literals import INITIAL, NUMBER_TYPES
@@ -77,8 +78,9 @@ def forward_values(plan: GraphPlan, numbers: Numbers, release: Release, *opened:
     return {
         "name": plan.name,
         "doc": function.doc or "straight-line",
-        "opened": "\n".join(["\n", *opened, *_unions(plan, release)]),
+        "opened": "\n".join(["\n", *opened]),
         "saved": in_braces(_saved(plan)),
+        "rows": _rows(plan, release),
         "results": in_braces([*results, *(f"{type_} {name};" for name, type_ in numbers)]),
         "parameters": ",\n".join([*parameters, f"{forward_needs(plan)} needs", f"{plan.name}_saved& saved"]),
     }
@@ -96,12 +98,14 @@ def forward_needs(plan: GraphPlan) -> str:
     return "graph::Needs&" if plan.needs.gates else "const graph::Needs&"
 
 
-def _unions(plan: GraphPlan, release: Release) -> list[str]:
-    """The function that computes the places of unions, if there are any."""
-    places = enumerate(plan.needs.unions, len(plan.tensors) + len(plan.needs.gates))
-    unions = [Do(code("needs[$] = $", str(place), needs_text(parts))) for place, parts in places]
-    section = TEXT.of(release)["unions"]
-    return [section.fill({"name": plan.name, "body": braced(unions)})] if unions else []
+def _rows(plan: GraphPlan, release: Release) -> str:
+    """The function that computes the rows, if there are any."""
+    rows = [Do(code("needs[$] = $", str(row.place), _row(row))) for row in plan.needs.rows]
+    return TEXT.of(release)["rows"].fill({"name": plan.name, "body": braced(rows)}) if rows else ""
+
+
+def _row(row: Row) -> Code:
+    return code("saved.gate_$ && ($)" if row.gate else "$$", row.gate, needs_text(row.places))
 
 
 def _saved(plan: GraphPlan) -> list[str]:
@@ -116,7 +120,7 @@ def _saved(plan: GraphPlan) -> list[str]:
     lines += [
         f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in backward.marks
     ]
-    lines += [f"bool gate_{name} = false;" for name in plan.needs.gates]
+    lines += [f"bool gate_{row.gate} = true;" for row in plan.needs.gates]  # until the forward decides them
     numbers = [(NUMBER_TYPES[each.type], each.name) for each in backward.numbers]
     return lines + [f"{type_} {name}{INITIAL.get(type_, '{}')};" for type_, name in numbers]
 
@@ -125,21 +129,11 @@ def backward_values(plan: GraphPlan, body: Iterable[Stmt]) -> dict[str, Filled]:
     """What the sections of the backward are filled with; `body`: what follows the declarations of gradients."""
     opened = [
         Let("[[maybe_unused]] auto&", ("saved",), code("static_cast<$_saved&>(all)", plan.name)),
-        *wrapper.unite(plan),
-        *_gated(plan),
+        *wrapper.rows(plan),
         *(Let("const at::Tensor&", (t.name,), code("kept[$]", str(i))) for i, t in enumerate(plan.backward.kept)),
     ]
     gradients = ", ".join(each.name for each in plan.returned if each.needs) or "nothing"
     return {"name": plan.name, "gradients": gradients, "body": braced([*opened, *body])}
-
-
-def _gated(plan: GraphPlan) -> list[Stmt]:
-    """The statements of a Node that compute gates: as in the forward, of those inputs that want a gradient."""
-    statements: list[Stmt] = []
-    for value, gate in plan.needs.gates.items():
-        decided = code("needs[$] = saved.gate_$ && ($)", str(gate.place), value, needs_text(gate.needs))
-        statements += [Do(decided), *wrapper.unite(plan)]
-    return statements
 
 
 def found(plan: GraphPlan, named: Named) -> Stmt:

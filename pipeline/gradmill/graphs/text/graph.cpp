@@ -3,7 +3,7 @@
 
 // ---- ${name}: ${doc}${opened}
 struct ${name}_saved : graph::Saved ${saved};
-
+${rows}
 struct ${name}_results ${results};
 //// forward
 
@@ -21,9 +21,10 @@ variable_list ${name}_backward(
 
 ${type} ${name}(
     ${declared}) ${body}
-//// unions
-// The places after those of inputs: of sets of inputs, one of which needs a gradient.
-inline void ${name}_unite(graph::Needs& needs) ${body}
+//// rows
+
+// The places after those of inputs: whether one of several values needs a gradient.
+inline void ${name}_rows(graph::Needs& needs, const ${name}_saved& saved) ${body}
 //// split_structs
 
 // The arguments of the forward.

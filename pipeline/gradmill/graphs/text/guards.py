@@ -111,10 +111,10 @@ def _metadata_guard(graph: str, input_: Input, name: str) -> Stmt:
 def checks(plan: GraphPlan, *, late: bool) -> list[Stmt]:
     """Eager's checks before a write. `late`: those that use values of the forward; nothing is written before them."""
     statements: list[Stmt] = []
-    known, named = set(plan.functional.names.values()), numbers(plan)
+    known, named, undecided = set(plan.functional.names.values()), numbers(plan), plan.needs.late
     for check, needs in zip(plan.functional.checks, plan.needs.checks):
         itself = any(link.is_itself for link in check.chain)
-        if needs and late == (itself or plan.is_gated(needs) or not names_in(check.chain) <= known):
+        if needs and late == (itself or not undecided.isdisjoint(needs) or not names_in(check.chain) <= known):
             view = linked(code("graph::some($)", check.input), check.chain, plan.operators, named, modes=True)
             flags = [named(flag) for flag in check.flags if itself or flag in known]
             condition = separated([f"({needs_text(needs)})" if flags else needs_text(needs), *flags], " && ")

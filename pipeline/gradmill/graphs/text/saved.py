@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from gradmill.cpp import identifiers
+from gradmill.graphs.backward.aliases import label
+from gradmill.graphs.backward.needs import Places
 from gradmill.graphs.backward.program import Attribute, Mark, Tensor
-from gradmill.graphs.backward.saved import label
 from gradmill.graphs.functional.program import Apply, Step, values_of
 from gradmill.graphs.ir import Code, Save, Stmt, When, code, separated, variable
 from gradmill.graphs.model import Item, Ref, Value
@@ -34,12 +35,12 @@ MEMBER_TYPES = {
 }
 
 
-def needs_text(needs: tuple[int, ...] | frozenset[int]) -> str:
+def needs_text(needs: Places | frozenset[int]) -> str:
     """The C++ condition that one of some inputs needs a gradient."""
     return " || ".join(f"needs[{place}]" for place in sorted(needs)) or "false"
 
 
-def needed(needs: tuple[int, ...] | frozenset[int], then: Stmt) -> Stmt:
+def needed(needs: Places | frozenset[int], then: Stmt) -> Stmt:
     """A statement that runs if one of some inputs needs a gradient."""
     return When(code(needs_text(needs)), (then,))
 
@@ -118,7 +119,7 @@ def owned(value: Code, type_: str, maker: int | None) -> Code:
     return code("graph::owned($)", value) if maker is None and type_ in _REFERENCES else value
 
 
-def _guarded(needs: tuple[int, ...], name: str, value: Code) -> list[Stmt]:
+def _guarded(needs: Places, name: str, value: Code) -> list[Stmt]:
     return [needed(needs, Save(name, value))] if needs else []
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gradmill.graphs.backward.aliases import label
 from gradmill.graphs.backward.plan import attribute_name
 from gradmill.graphs.backward.program import Argument, CallBlock, GradientTarget
-from gradmill.graphs.backward.saved import in_like, label
+from gradmill.graphs.backward.saved import in_like
 from gradmill.graphs.ir import Code, Do, Free, Let, Stmt, Title, When, code, filled, separated, variable
 from gradmill.graphs.model import Item, Many, Ref, Value
 from gradmill.graphs.plan import CondPlan, GraphPlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradmill.graphs.backward.saved import label
+from gradmill.graphs.backward.aliases import label
 from gradmill.graphs.functional.program import Link, OutputValue, Shared, Shown
 from gradmill.graphs.ir import Code, Do, Let, Return, Stmt, When, code, separated
 from gradmill.graphs.model import Item, Many, Nothing, Ref, Value
@@ -18,17 +18,16 @@ from gradmill.graphs.text.saved import needed, needs_text, owned, tensor_type
 
 def before_forward(plan: GraphPlan) -> list[Stmt]:
     """The statements up to the call of the forward: a variant, guards, checks, which inputs need a gradient."""
-    inputs, more = ", ".join(place.name for place in plan.tensors), plan.places - len(plan.tensors)
+    inputs, more = ", ".join(place.name for place in plan.tensors), len(plan.needs.rows)
     needs = f"{quoted(plan.functional.function.name)}, {{{inputs}}}{f', {more}' if more else ''}"
     return [
         *_grad_mode(plan),
         *guards.dispatch(plan),
         *guards.guards(plan),
         Let("auto", ("needs",), code("graph::needs_of($)", needs)),
-        *unite(plan),
-        *_supposed(plan),
-        *guards.checks(plan, late=False),
         Do(code("$_saved saved", plan.name)),
+        *rows(plan),
+        *guards.checks(plan, late=False),
     ]
 
 
@@ -40,17 +39,9 @@ def _grad_mode(plan: GraphPlan) -> list[Stmt]:
     return [check] if function.enables_grad and named else []
 
 
-def unite(plan: GraphPlan) -> list[Stmt]:
-    """The statement that computes the places of unions."""
-    return [Do(code("$_unite(needs)", plan.name))] if plan.needs.unions else []
-
-
-def _supposed(plan: GraphPlan) -> list[Stmt]:
-    """The statements that open all gates: what is saved before a gate is decided may be needed."""
-    statements: list[Stmt] = []
-    for gate in plan.needs.gates.values():
-        statements += [Do(code("needs[$] = $", str(gate.place), needs_text(gate.needs))), *unite(plan)]
-    return statements
+def rows(plan: GraphPlan) -> list[Stmt]:
+    """The statement that computes the rows, of the forward or of the backward."""
+    return [Do(code("$_rows(needs, saved)", plan.name))] if plan.needs.rows else []
 
 
 def run_forward(plan: GraphPlan, *, has_results: bool) -> Stmt:
@@ -115,7 +106,7 @@ def _made(plan: GraphPlan) -> Code:
     """The expression for a new Node: why its backward cannot be differentiated comes last, if it cannot."""
     why = [] if plan.once == "" else [quoted(plan.once) if plan.once else "graph::ONCE"]
     inputs = f"{{{', '.join(place.name for place in plan.tensors)}}}"
-    counts = (str(plan.places), str(len(plan.backward.kept)))
+    counts = (str(len(plan.tensors) + len(plan.needs.rows)), str(len(plan.backward.kept)))
     passed = [quoted(plan.name), f"{plan.name}_backward", "std::move(saved)", inputs, *counts, *why]
     return code("graph::make_node($)", ", ".join(passed))
 
