@@ -17,7 +17,7 @@ from gradmill.graphs.model import Function, GraphError
 from gradmill.graphs.plan import GraphPlan
 from gradmill.graphs.text import guards
 from gradmill.graphs.text.function import TEXT, function_text
-from gradmill.graphs.text.large import DECLARATIONS, large_pieces
+from gradmill.graphs.text.large import CALLS, DECLARATIONS, large_pieces
 from gradmill.graphs.text.registered import registration
 from gradmill.releases import KNOWN, is_at_least, minor
 from gradmill.releases.model import Release
@@ -65,8 +65,9 @@ def function_pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
 
 
 def of_function(pieces: Mapping[str, str]) -> dict[str, str]:
-    """The pieces other than formulas, which are keyed by the names of Nodes."""
-    return {name: text for name, text in pieces.items() if name in (_WHOLE, DECLARATIONS) or "/" in name}
+    """The pieces other than formulas, which are keyed by the names of Nodes; and what each one calls."""
+    own = {name: text for name, text in pieces.items() if name in (_WHOLE, DECLARATIONS) or "/" in name}
+    return own | {f"{_WHOLE}{CALLS}": " ".join(name for name in pieces if name not in own)}
 
 
 def weight(function: Function) -> int:
@@ -88,18 +89,26 @@ def parts_of(functions: Iterable[Function]) -> list[str]:
     return [PARTS, *(f".{number}.cpp" for number in range(2, count + 1))] if count > 1 else []
 
 
-def packed(pieces: Iterable[Mapping[str, str]], count: int) -> list[list[str]]:
+Source = list[tuple[str, str]]  # pieces, each with the Nodes that it calls
+
+
+def packed(pieces: Iterable[Mapping[str, str]], count: int) -> list[Source]:
     """The pieces of functions in `count` sources of similar sizes, in order."""
-    texts = [text for own in pieces for name, text in own.items() if name != DECLARATIONS]
-    share = sum(map(len, texts)) / count
-    sources: list[list[str]] = [[]]
+    every = [
+        (text, own.get(f"{name}{CALLS}", ""))
+        for own in pieces
+        for name, text in own.items()
+        if name != DECLARATIONS and not name.endswith(CALLS)
+    ]
+    share = sum(len(text) for text, _ in every) / count
+    sources: list[Source] = [[]]
     size = 0
-    for i, text in enumerate(texts):
-        full = size + len(text) / 2 > share * len(sources) or len(texts) - i <= count - len(sources)
+    for i, piece in enumerate(every):
+        full = size + len(piece[0]) / 2 > share * len(sources) or len(every) - i <= count - len(sources)
         if sources[-1] and full and len(sources) < count:
             sources.append([])
-        sources[-1].append(text)
-        size += len(text)
+        sources[-1].append(piece)
+        size += len(piece[0])
     return sources + [[]] * (count - len(sources))
 
 
@@ -167,13 +176,10 @@ def part(
 ) -> str:
     """One of several sources of a file: its number, from 1, and their count. The first one registers the operators."""
     number, count = which
-    functions, text = "\n".join(packed(pieces, count)[number - 1]), TEXT.of(release)
-    used = {
-        node: formula
-        for plan in _functions(plans)
-        for node, formula in formulas_of(plan, release).items()
-        if f"::{node}_apply_functional," in functions
-    }
+    own, text = packed(pieces, count)[number - 1], TEXT.of(release)
+    called = {node for _, nodes in own for node in nodes.split()}
+    every = (each for plan in _functions(plans) for each in formulas_of(plan, release).items())
+    used = {node: formula for node, formula in every if node in called}
     registered = {
         "library": _library(namespace),
         "registered": [registration(plan, stem) for plan in plans],
@@ -184,7 +190,7 @@ def part(
             "header": f"{stem}{PARTS}",
             "definitions": _own_formulas(used, release),
             "namespace": namespace_of(stem),
-            "functions": functions,
+            "functions": "\n".join(piece for piece, _ in own),
             "registration": text["registration"].fill(registered) if number == 1 else "",
         }
     )

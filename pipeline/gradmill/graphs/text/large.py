@@ -6,7 +6,8 @@ A piece is a part of the forward or of the backward, or the functions that call 
 from __future__ import annotations
 
 from gradmill.families.template import Value as Filled
-from gradmill.graphs.ir import Do, Stmt, code
+from gradmill.graphs.backward.program import CallBlock
+from gradmill.graphs.ir import Do, Stmt, code, uses
 from gradmill.graphs.plan import GraphPlan
 from gradmill.graphs.text import backward, forward, guards, wrapper
 from gradmill.graphs.text.function import (
@@ -23,13 +24,15 @@ from gradmill.graphs.text.function import (
     wrapper_values,
 )
 from gradmill.graphs.text.split import Split, remade_types, returned_names, split, value_types
+from gradmill.graphs.text.styles import formula_name
 from gradmill.releases.model import Release
 
 DECLARATIONS = "declarations"  # the piece for the header that all sources of the graph include
+CALLS = " calls"  # ends the name of what lists the Nodes whose formulas a piece calls
 
 
 def large_pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
-    """The C++ of a graph, its branches and its variants, in pieces by their names."""
+    """The C++ of a graph, its branches and its variants, in pieces by their names; the Nodes that each one calls."""
     pieces: dict[str, str] = {DECLARATIONS: ""}
     for each in plan.functions:
         for name, text in _pieces(each, release).items():
@@ -103,6 +106,9 @@ def _backward(plan: GraphPlan, release: Release) -> tuple[str, dict[str, str], s
         "backwards": [f"{head};" for head in heads],
     }
     pieces = _parts("backward", heads, parts, release)
+    nodes = {formula_name(block.node): block.node for block in plan.backward.blocks if isinstance(block, CallBlock)}
+    for i, statements in enumerate(parts.parts, 1):
+        pieces[f"backward {i}{CALLS}"] = " ".join(nodes[name] for name in uses(statements) if name in nodes)
     return text["split_backward_structs"].fill(filled), pieces, text["backward"].fill(filled)
 
 

@@ -155,11 +155,16 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     return named.value(value)
 
 
+def formula_name(node: str) -> str:
+    """The C++ name of the formula of a Node."""
+    return f"formulas::{node}_apply_functional"
+
+
 def own(plan: GraphPlan, block: CallBlock, named: SavedValues, where: str) -> list[Stmt]:
     """The statements of a block that calls the formula of a Node. `where`: its comment."""
     node, attributes = plan.operators[block.step.identity].formula, _attributes(plan, block, named)
     passed: list[Code | str] = [
-        f"formulas::{block.node}_apply_functional",
+        variable(formula_name(block.node)),
         code("{$}", separated(gradient(value) for value, _ in block.grads)),
         f"{{{', '.join(_needed(a) for a in block.arguments)}}}",
         _targets(block),
