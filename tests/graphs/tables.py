@@ -69,7 +69,8 @@ def _alias(operator: Any, one: Facts) -> list[str]:
     (name,) = shared
     given = next(a for a in operator._schema.arguments if a.name == name)
     copies, itself = name in one.apart, name in one.itself
-    words = ["copied"] * copies + ["itself"] * itself
+    whole = name not in one.viewed and "List" not in str(given.type)
+    words = ["copied"] * copies + ["itself"] * itself + ["whole"] * (whole and itself)
     if given.alias_info is not None:
         return [name, *words] if words else []
     composite = torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), "CompositeImplicitAutograd")
@@ -77,8 +78,7 @@ def _alias(operator: Any, one: Facts) -> list[str]:
     tracked = composite and name not in one.untracked and (copies or name in one.viewed)
     if not tracked or one.differentiable - {name}:
         return [name, "untracked"]
-    whole = name not in one.viewed and "List" not in str(given.type)
-    return [name, *words, *["whole"] * whole]
+    return [name, *words]
 
 
 def _hidden(operator: Any, one: Facts) -> list[str]:

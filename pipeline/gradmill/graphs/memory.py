@@ -6,6 +6,8 @@ such a result writes to the argument.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from gradmill.graphs.traits import SHARES, Shares, name_of
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import Schema
@@ -18,7 +20,9 @@ def shares(function: NativeFunction) -> Shares | None:
     ):  # not `dropout_`, which always returns its argument
         return None
     row, marked = SHARES.get(name_of(function)), _marked(function.func)
-    return row or (Shares(marked) if marked is not None else None)
+    if marked is None:
+        return row
+    return replace(row or Shares(marked), annotated=True)
 
 
 def _marked(schema: Schema) -> str | None:

@@ -60,7 +60,7 @@ def written_arguments(schema: Schema) -> list[str]:
 def viewed_argument(function: NativeFunction) -> str | None:
     """The tensor argument that the result may be a view of; None if there is none, or if it is a list."""
     row = shares(function)
-    if row is None or row.whole or row.untracked:
+    if row is None or (row.whole and not row.annotated) or row.untracked:
         return None
     return None if any(a.name == row.argument and is_list(a.type) for a in function.func.arguments) else row.argument
 

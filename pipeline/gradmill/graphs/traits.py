@@ -49,6 +49,7 @@ class Shares(Struct, frozen=True):
     itself: bool = False  # whether it may be the argument itself
     whole: bool = False  # whether it is always the argument itself or a copy, never a view with other metadata
     untracked: bool = False  # whether autograd treats it as new memory, and so records no write to one for both
+    annotated: bool = False  # whether the schema says so: then autograd makes a view, where it records the call
 
 
 # Results in the memory of an argument, without an annotation, or with one that says too little.

@@ -80,3 +80,37 @@ def used_by_a_call(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     v -= y
     w = x.detach() * 1
     return x * w, torch.tensordot(x, w, dims=2)
+
+
+# ---- made under no_grad: the argument itself has its history, and a copy has none
+
+
+def used_after_no_grad(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    with torch.no_grad():
+        v = x.contiguous()
+        w = x.to(torch.float64)
+    return v * y, w * y
+
+
+def used_after_no_grad_of_computed(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * y
+    t = z.t()
+    with torch.no_grad():
+        v = z.contiguous().positive()
+        w = t.contiguous()
+    return v * y, w * w
+
+
+def written_after_no_grad(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    with torch.no_grad():
+        v = x.contiguous()
+    v.mul_(y)
+    return x * 1, v
+
+
+def written_before_no_grad_ends(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    with torch.no_grad():
+        v = z.to(torch.float64)
+        v.mul_(y)
+    return z * 1, v * y

@@ -18,7 +18,7 @@ def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
     viewed = call.arguments[row.argument]
     if row.untracked:
         return False
-    if row.whole:
+    if row.whole and not (row.annotated and call.grad):
         _itself(state, call, operator, row)
     elif not is_list(next(a.type for a in operator.schema.arguments if a.name == row.argument)):
         rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
