@@ -8,16 +8,18 @@ import importlib
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import pytest
 from project import COMMANDS, ROOT
 
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.table import FAMILIES
+from gradmill.session.roots import find_query
 
 PIPELINE = ROOT / "pipeline" / "gradmill"
 MODULES = sorted(path for path in PIPELINE.rglob("*.py"))
@@ -392,6 +394,21 @@ ENTRIES = (
     *("pipeline/gradmill/cli/start/command.py", "pipeline/gradmill/cli/start/main.py"),
     "pipeline/gradmill/cli/process.py",  # to start it again
 )
+
+
+def test_each_query_is_found_by_a_name_of_its_own() -> None:
+    """What is not found by its name is refused when it is called, which may be in a command that few use."""
+    names = [f"{dotted(path)}:{node.name}" for path in MODULES for node in nodes(path) if _is_query(node)]
+    assert len(names) > 200
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+    assert [name for name in names if getattr(find_query(name), "name", "") != name] == []
+
+
+def _is_query(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    kinds = {"query", "table", "unkept", "unordered"}
+    return isinstance(node, ast.FunctionDef) and any(
+        isinstance(each, ast.Name) and each.id in kinds for each in node.decorator_list
+    )
 
 
 def test_only_the_entry_reads_the_command_line() -> None:

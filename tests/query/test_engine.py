@@ -44,6 +44,21 @@ def test_a_query_that_is_not_found_by_name_is_refused(toy: Toy) -> None:
     assert toy.run((lonely, "x"), db=toy.open(lonely))[0] == [11]
 
 
+def test_a_name_of_two_queries_is_refused(toy: Toy) -> None:
+    def renamed(module: str) -> Any:
+        def length(db: Database, file: str) -> int:
+            return total(db, file)
+
+        length.__module__ = module
+        return query(length)
+
+    other, same = renamed("elsewhere.toy"), renamed("tests.query.toy")
+    assert length.name == "tests.query.toy:length"
+    assert toy.run((other, "x"), db=toy.open(other))[0] == [11]
+    with pytest.raises(TypeError, match="toy:length is the name of two queries"):
+        toy.run((same, "x"))
+
+
 def test_a_second_round_runs_nothing(toy: Toy) -> None:
     toy.run((summary, "x"))
     assert toy.run((summary, "x")) == (["long"], [])

@@ -361,12 +361,9 @@ def rendered(project: Project) -> set[str]:
     build = PageSession(read_config(project.values)).begin()
     try:
         build.render()
+        ran = [(name[0].removeprefix("gradmill.extensions.browse.page."), str(name[-1])) for name in build.db.ran]
         of_pages = ("pages:operator_page", "pages:helper", "lists:")
-        return {
-            str(name[-1]) if name[0][:5] == "pages" else name[0]
-            for name in build.db.ran
-            if name[0].startswith(of_pages)
-        }
+        return {key if query[:5] == "pages" else query for query, key in ran if query.startswith(of_pages)}
     finally:
         build.close()
 

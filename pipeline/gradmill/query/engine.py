@@ -349,8 +349,10 @@ class Engine:
         name = (query.name, *args)
         call = self._by_name.get(name)
         if call is None:
-            if self._find(query.name) is not query:
-                raise TypeError(f"{query.name} is not found by its name: a later run could not verify its memos")
+            found = self._find(query.name)
+            if found is not query:
+                why = "is not found by its name" if found is None else "is the name of two queries"
+                raise TypeError(f"{query.name} {why}: a later run could not verify its memos")
             row = row_of_query(query, args)
             memo = self._load_memo(row)
             call = self._add(Call(name, row, query, memo if memo is not None and memo.name == name else None))

@@ -32,7 +32,8 @@ class Query(Generic[P, V]):
     def __init__(self, function: Callable[Concatenate[Any, P], V], *, keep: bool = True) -> None:
         self.function: Callable[..., Any] = function
         self.keep = keep  # whether values are stored, or only their digests
-        self.name = f"{function.__module__.rpartition('.')[2]}:{function.__name__}"
+        self.module = function.__module__
+        self.name = f"{self.module}:{function.__name__}"
         self.arity = function.__code__.co_argcount - 1  # of its keys
         self.doc = (function.__doc__ or "").partition("\n")[0]
 

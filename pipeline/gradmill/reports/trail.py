@@ -45,7 +45,8 @@ Ends = dict[Name, None]  # in the order of their discovery
 
 _PARTS = {infos_of.name, synthesized.name}  # tables with items that are parts of one value
 # Tables by what is an input for each of their items. By name: importing the modules is slow, and few runs need them.
-_GRAPH_TEXTS, _HINTS, _DOCSTRINGS = "graphs:texts", "hints:hints", "hints:docstrings"
+_GRAPH_TEXTS = "gradmill.stages.graphs:texts"
+_HINTS, _DOCSTRINGS = "gradmill.stages.hints:hints", "gradmill.stages.hints:docstrings"
 
 
 class Trail:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from gradmill.session.roots import Root
 
 
-_OF_MATCHING = ("foreach:", "match:")  # queries of the stages that upstream runs only for files with derivatives
+# Queries of the stages that upstream runs only for files with derivatives.
+_OF_MATCHING = ("gradmill.stages.foreach:", "gradmill.stages.match:")
 
 
 class Problems:
@@ -79,8 +80,8 @@ def all_problems(config: Config, db: Database, roots: Sequence[Root]) -> list[Pr
     from gradmill.session.silences import silenced
 
     names = {str(query.name) for query, *_ in roots}
-    entries = {f"{stage}:stage" for stage in ANALYSIS} <= names
-    return silenced(db, problems, entries=entries, everything=entries and "shard:stage" in names)
+    entries = {f"gradmill.stages.{stage}:stage" for stage in ANALYSIS} <= names
+    return silenced(db, problems, entries=entries, everything=entries and "gradmill.stages.shard:stage" in names)
 
 
 def _not_generated(problem: Problem) -> Problem:

@@ -104,7 +104,6 @@ def find_query(name: str) -> Query[Any, Any] | None:
     from gradmill.query.query import Query
 
     module, _, function = name.partition(":")
-    modules = (*_ALL, *(each for extension in extensions() for each in extension.queries))
-    by_name = {each.rpartition(".")[2]: each for each in modules}
-    query = getattr(import_module(by_name[module]), function, None) if module in by_name else None
+    modules = {*_ALL, *(each for extension in extensions() for each in extension.queries)}
+    query = getattr(import_module(module), function, None) if module in modules else None
     return query if isinstance(query, Query) else None

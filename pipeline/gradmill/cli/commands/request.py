@@ -129,7 +129,7 @@ def _before(session: Session, roots: Sequence[Root]) -> list[Root]:
 
 
 def _stage(query: Any) -> str:
-    return str(query.name.partition(":")[0])
+    return str(query.module.rpartition(".")[2])
 
 
 def stage_rows(session: Session) -> dict[str, Name]:

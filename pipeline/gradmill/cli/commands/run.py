@@ -117,7 +117,7 @@ def _digest_of(session: Session, task: str, units: Mapping[str, tuple[str, Unit]
     if task in session.stages.analysis:
         query, *args = session.stages.root(task)
         session.db.digest(query, *args)
-        module = query.name.partition(":")[0]
+        module = query.module
         return digest_of_all(session.db, (query.name, *args), lambda name: str(name[0]).partition(":")[0] == module)
     group, _, name = task.partition(":")
     if group == "manifest":
