@@ -34,7 +34,7 @@ from gradmill.session.session import MANIFEST, Selection, Session, Updated
 from gradmill.session.settings.config import NO_FIX, NO_FIX_HINT, read_config
 from gradmill.session.settings.reader import read_settings
 from gradmill.session.settings.variables import VARIABLES
-from gradmill.stages.units import families
+from gradmill.stages.requested import families
 
 LOCK = RLock()  # of the session, with `doit -n`: threads run actions, and the main one asks what is up to date
 PROCESS = os.getpid()

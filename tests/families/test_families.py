@@ -11,7 +11,11 @@ import forked
 import pytest
 from project import KERNEL_FILES, NODE_FILES, RECORD, SHARDS, Project, files_in
 
-from gradmill.families.table import TEMPLATES
+from gradmill.families.family import Family
+from gradmill.families.table import FAMILIES, TEMPLATES
+from gradmill.stages.kinds import kind_of
+from gradmill.stages.kinds.kind import Kind
+from gradmill.stages.named import found
 
 VIEWS = ["ViewFuncs.cpp", "ViewFuncs.h"]
 
@@ -156,6 +160,81 @@ def test_a_new_family_is_a_folder_and_a_name(with_a_new_family: Project) -> None
     assert "shard:made/MadeUp.h" in project.run("list", "shard:made/MadeUp.h").stdout
     assert "emit:made up exp.out" in project.run("list", "--all").stdout
     assert "made_up unit of exp(Tensor self)" in project.run("explain", "made up exp").stdout
+
+
+_LETTERS = """
+from gradmill.stages.kinds.kind import Kind
+from gradmill.model.units import Unit
+from gradmill.query.query import table
+from gradmill.stages.schemas import buckets, heads
+
+
+@table
+def letters(db, bucket) -> dict[str, list[str]]:
+    found = {}
+    for name, head in heads(db, bucket):
+        found.setdefault(f"{bucket} {head.base[0]}", []).append(name)
+    return found
+
+
+def counted(db, name):
+    return letters.item(db, name.partition(" ")[0], name)
+
+
+def listed(db, family):
+    return [unit for bucket in db.names(buckets) for unit in in_bucket(db, family, bucket)]
+
+
+def named(db, family, name):
+    functions = counted(db, name)
+    return None if functions is None else unit_of(name, functions)
+
+
+def in_bucket(db, family, bucket):
+    return [unit_of(*each) for each in letters(db, bucket).items()]
+
+
+def of_function(db, family, function):
+    return [unit.name for unit in listed(db, family) if function in unit.functions]
+
+
+def unit_of(name, functions):
+    first = functions[0]
+    return Unit(name, f"letter {name}", name, first, "native", first, function=first, functions=tuple(functions))
+
+
+KIND = Kind(listed, named, in_bucket, of_function)
+"""
+
+
+def test_a_new_kind_of_units_is_a_module_and_a_name(with_a_new_family: Project) -> None:
+    """With its family, it touches four files: two of `stages/kinds`, two of `families`."""
+    kinds = with_a_new_family.root / "pipeline" / "gradmill" / "stages" / "kinds"
+    (kinds / "letters.py").write_text(_LETTERS)
+    registry = kinds / "__init__.py"
+    registry.write_text(registry.read_text().replace("KINDS = {\n", 'KINDS = {\n    "letter": "letters",\n'))
+    family = kinds.parents[1] / "families" / "made_up" / "files.py"
+    own = 'unit, subject = "letter", "kinds.letters.counted"\n    templates, needs'
+    planned = "' '.join(map(str, subject))"
+    text = _MADE_UP.replace("templates, needs", own, 1).replace("str(subject.func.name)", planned)
+    family.write_text(text)
+    project = with_a_new_family.build(families="made_up,nodes")
+    lines = project.files()["made/MadeUp.h"].decode().splitlines()
+    assert any({"exp", "exp.out"} <= {*line.split()} for line in lines)
+    assert project.run(families="made_up,nodes").ran == []
+    project.append("native_functions.yaml", "- func: exp.again(Tensor self, int other) -> Tensor\n")
+    run = project.run(families="made_up,nodes")
+    assert len(run.units) == 1 and run.shards == ["made/MadeUp.h"]
+    explained = project.run("explain", run.units[0], families="made_up").stdout
+    assert f"{run.units[0]}: made_up unit of exp(Tensor self)" in explained
+    assert b"exp.again" in project.files()["made/MadeUp.h"]
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_what_a_family_names_is_found(family: Family) -> None:
+    """By name, since stages import families: the kind of its units, what they are planned from, their order."""
+    assert isinstance(kind_of(family), Kind)
+    assert callable(found(family.subject)) and callable(found(family.order))
 
 
 def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_family: Project) -> None:

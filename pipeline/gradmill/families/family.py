@@ -28,6 +28,7 @@ OPERATORS = "ops"  # the folder of headers that each operator has
 ATEN = "aten"  # the namespace of PyTorch's functions
 # Pieces of many families. Of kernels, only descriptions use the declaration, the head of the definition.
 INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
+REVERSE, DERIVATIVES, OUTPUTS = "match.reverse", "kernels.function_with_derivatives", "kernels.outputs"  # subjects
 AUTOGRAD_DECLARATION, WRAPPER = "autograd_declaration", "wrapper"  # of a backend: of a kernel for autograd's key, …
 
 
@@ -112,48 +113,9 @@ class Family:
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend, operators, registrations,
-    # functions that are printed together, groups of variants, stubs, Python names with type hints
-    unit: Literal[
-        "Node",
-        "function",
-        "kernel",
-        "binding",
-        "graph",
-        "backend",
-        "operator",
-        "registration",
-        "group",
-        "variants",
-        "stub",
-        "hint",
-    ] = "function"
-    # Reverse; NativeFunction; WithOrigin; FunctionWithDerivatives; Outputs; Binding; Binding without deprecated forms;
-    # Structseq; ViewGroup; the pieces of text of a graph; BackendFunction (twice); Operator; OperatorKernels;
-    # RegisteredKernels; Together; DeclaredKernels; SchemaRegistration; Shimmed; AotStub; Hint
-    subject: Literal[
-        "reverse",
-        "function",
-        "with_origin",
-        "derivatives",
-        "outputs",
-        "binding",
-        "named",
-        "structseq",
-        "view",
-        "graph",
-        "backend",
-        "backend_stub",
-        "operator",
-        "kernels",
-        "registration",
-        "group",
-        "variants",
-        "schema_registration",
-        "shim",
-        "stub",
-        "hint",
-    ] = "function"
+    unit: str = "function"  # the kind of its units, one of stages/kinds
+    subject: str = "schemas.function"  # the function of stages that returns what a unit is planned from
+    order: str = "schemas.of_file"  # the function of stages that sorts the units, if they are functions
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
     words: tuple[str, ...] = ()  # those that are one word, the same within a line as in a block

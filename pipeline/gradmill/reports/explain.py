@@ -31,9 +31,10 @@ from gradmill.stages.arrangement import file_of, files, units_of
 from gradmill.stages.emit import text
 from gradmill.stages.match import all_pairs
 from gradmill.stages.operator_files import made_of_each, written_files
+from gradmill.stages.requested import families
 from gradmill.stages.set import defines, graph_label, hooks
 from gradmill.stages.shard import made
-from gradmill.stages.units import families, schema_of, units
+from gradmill.stages.units import schema_of, units
 
 _MANY = 20  # more units than this are counted, not listed
 _ROLES = ("derivatives", "native", "deprecated")  # in this order, the entries that a unit is made from

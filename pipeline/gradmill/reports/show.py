@@ -30,6 +30,8 @@ from gradmill.specs.entries import Piece
 from gradmill.specs.spec_set import ROLES
 from gradmill.stages import arrangement, derivatives, foreach, graphs, infos, match, python_names, schemas, specs, units
 from gradmill.stages.emit import text
+from gradmill.stages.kinds.python_names import listed as all_bindings
+from gradmill.stages.requested import families
 from gradmill.stages.set import release
 
 Row = dict[str, Any]
@@ -248,8 +250,7 @@ def _graph(db: Database, file: str, name: str) -> Row:
 def _bindings(db: Database, layout: Layout) -> Iterator[Listed]:
     """What Python parses and calls for each name. This is not a stage: the family of bindings computes it."""
     texts = schemas.schema_texts(db)
-    db.digest(python_names.stage)  # reports deprecated forms that call nothing
-    for unit in python_names.all_units(db):
+    for unit in all_bindings(db, BINDINGS):
         called = (name for function in unit.functions for name in op_names(texts[function]))
         yield {unit.name, unit.op, *called}, partial(_binding, db, unit.name)
 
@@ -269,7 +270,7 @@ def _deprecated(overload: Overload, form: DeprecatedForm) -> Row:
 
 
 def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
-    for family in units.families(db):
+    for family in families(db):
         listed = units.units(db, family)
         for unit, schema in zip(listed, units.schemas_of(db, listed)):
             yield {unit.name, unit.title, *op_names(schema)}, partial(_text, db, family, unit)

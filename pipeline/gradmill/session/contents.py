@@ -16,9 +16,10 @@ _MANY = 64  # looking up so many units one by one takes as long as listing all
 
 def all_units(db: Database) -> list[tuple[str, Unit]]:
     """The units of all families, each with the name of its family, in the order in which they are printed."""
-    from gradmill.stages import units as stage
+    from gradmill.stages.requested import families
+    from gradmill.stages.units import units as units_of
 
-    return [(family, unit) for family in stage.families(db) for unit in stage.units(db, family)]
+    return [(family, unit) for family in families(db) for unit in units_of(db, family)]
 
 
 def units(db: Database) -> dict[str, tuple[str, Unit]]:

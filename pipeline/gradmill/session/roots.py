@@ -10,6 +10,7 @@ from gradmill.model.layers import role_of
 from gradmill.session.extensions import extensions
 from gradmill.session.settings.config import Config
 from gradmill.specs.location import BACKEND, EXTERNAL, SHIM_HEADER
+from gradmill.stages.kinds import KINDS
 
 if TYPE_CHECKING:
     from gradmill.query.query import Query
@@ -39,12 +40,14 @@ _MODULES = (
     *_in("stages", " ".join(ANALYSIS)),
     *_in("stages", "set tags silences generator"),
     *_in("stages", "selection kernels units emit arrangement operator_files shard manifest"),
+    *_in("stages.kinds", "nodes functions kernels"),
     *_in("stages.layered", "files taking"),
 )
 _LAYERED = _in("stages.layered", "texts keys choosing marks words asking hooks hook_checks unmatched checks")
 _LATER = (
     *_in("stages", "python_names structseqs views operators variants registrations groups schema_registrations"),
     *_in("stages", "name_lists shims native_aot hints"),
+    *_in("stages.kinds", " ".join(KINDS.values())),
     *_in("stages.formulas", "vocabulary cut"),
 )
 _FOR_GRAPHS = _in("stages", "graphs graph_operators graph_text graph_files")

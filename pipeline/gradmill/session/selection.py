@@ -12,7 +12,7 @@ from gradmill.session import contents
 from gradmill.session.contents import At
 from gradmill.session.session import EVERYTHING, Selection, Session
 from gradmill.session.settings.variables import NEAR
-from gradmill.stages.units import families
+from gradmill.stages.requested import families
 
 _ALL = "gradmill list --all lists the stages, units and files"
 _COMMANDS = "gradmill help lists the commands, gradmill list --all the stages, units and files"

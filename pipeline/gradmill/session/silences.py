@@ -19,10 +19,10 @@ from gradmill.specs.layers.toml_place import place_in
 from gradmill.specs.location import DESCRIPTION
 from gradmill.specs.text import decode_text
 from gradmill.stages.layered.files import is_layered
+from gradmill.stages.requested import families
 from gradmill.stages.selection import is_selective
 from gradmill.stages.set import asked_families, described, place_of_key, spec_label
 from gradmill.stages.silences import BACKEND, Silence, all_silences
-from gradmill.stages.units import families
 
 MALFORMED, UNUSED = SILENCES[0].name, SILENCES[1].name
 _VERIFICATION = {rule.name for rule in VERIFICATION}

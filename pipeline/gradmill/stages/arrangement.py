@@ -14,6 +14,7 @@ from gradmill.problems.problem import LAST, Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import table, unkept
 from gradmill.stages.kernels import underived, used_keys
+from gradmill.stages.requested import families
 from gradmill.stages.set import (
     hooks,
     includes,
@@ -25,7 +26,7 @@ from gradmill.stages.set import (
     spec_set,
 )
 from gradmill.stages.tags import odd_tag, tags
-from gradmill.stages.units import families, units, units_in
+from gradmill.stages.units import units, units_in
 
 
 @table

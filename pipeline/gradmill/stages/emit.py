@@ -3,59 +3,20 @@
 Each unit is planned first, from its subject: the part of a function or an info that the family prints.
 """
 
-from collections.abc import Callable
-from functools import cache
-from importlib import import_module
-from typing import Any
-
 from msgspec.structs import replace
 
-from gradmill.families.family import BackendFamily
+from gradmill.families.family import DERIVATIVES, OUTPUTS, BackendFamily, Family
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import tidy
 from gradmill.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.releases.model import Release
-from gradmill.stages.kernels import definition_of, function_with_derivatives, outputs
-from gradmill.stages.match import reverse
-from gradmill.stages.schemas import entry_of, function, with_origin
+from gradmill.stages.kernels import definition_of
+from gradmill.stages.named import found
+from gradmill.stages.schemas import entry_of, function
 from gradmill.stages.set import defines, release
 from gradmill.stages.units import unit
-
-_SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
-    "reverse": reverse,
-    "function": function,
-    "derivatives": function_with_derivatives,
-    "outputs": outputs,
-    "with_origin": with_origin,
-}
-# Few runs have families of these subjects, so these modules of stages are loaded when a query is called.
-_RARE_SUBJECTS = {
-    "binding": ("python_names", "binding"),
-    "named": ("python_names", "named_functions"),
-    "structseq": ("python_names", "structseq"),
-    "view": ("groups", "view_group"),
-    "operator": ("operators", "operator"),
-    "kernels": ("operators", "operator_kernels"),
-    "registration": ("registrations", "registered_kernels"),
-    "group": ("groups", "together"),
-    "variants": ("variants", "declared_kernels"),
-    "graph": ("graph_text", "pieces"),
-    "backend": ("backend", "lazy_function"),
-    "backend_stub": ("backend", "stub"),
-    "shim": ("shims", "shim"),
-    "stub": ("native_aot", "stub"),
-    "hint": ("hints", "hint"),
-    "schema_registration": ("schema_registrations", "registration"),
-}
-
-
-@cache
-def _rare_subject(subject: str) -> Callable[[Database, str], Any]:
-    module, name = _RARE_SUBJECTS[subject]
-    found: Callable[[Database, str], Any] = getattr(import_module(f"gradmill.stages.{module}"), name)
-    return found
 
 
 @query
@@ -106,8 +67,7 @@ def upstream_pieces(db: Database, family: str, name: str) -> dict[str, str]:
 
 def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
     kind = FAMILIES[family]
-    find = _SUBJECTS.get(kind.subject) or _rare_subject(kind.subject)
-    subject = find(db, name)
+    subject = found(kind.subject)(db, name)
     if subject is None:
         return {}
     try:
@@ -118,7 +78,7 @@ def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, ma
             problem = problem_of(each, *_place(db, family, name, each))
             if isinstance(kind, BackendFamily):
                 problem = _within_backend(db, kind.role, name, problem)
-            db.report(_ranked(problem, kind.subject))
+            db.report(_ranked(problem, kind))
         return {}
 
 
@@ -142,13 +102,13 @@ def _within_backend(db: Database, role: Role, name: str, problem: Problem) -> Pr
     return placed(db, role, name, problem)
 
 
-def _ranked(problem: Problem, subject: str) -> Problem:
+def _ranked(problem: Problem, kind: Family) -> Problem:
     """A problem of a unit with its rank. It may follow from an error in the function, or in the derivatives of the
     subject."""
     if problem.role == "derivatives":
         return replace(problem, derived=True)
-    if subject in ("binding", "named"):
+    if kind.unit == "binding":
         return replace(problem, derived=True, rank=problem.rank or BETWEEN)
-    if problem.role != "native" or problem.rank or subject not in ("derivatives", "outputs"):
+    if problem.role != "native" or problem.rank or kind.subject not in (DERIVATIVES, OUTPUTS):
         return problem
     return replace(problem, rank=SERVED)

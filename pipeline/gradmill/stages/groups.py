@@ -1,51 +1,96 @@
-"""Functions that are printed together: the variants of an operator, a view with its variants. Part of the stage
-`schemas`.
+"""Groups of functions: variants, from which operators, declared kernels and registrations derive; and what is printed
+together. Part of the stage `schemas`.
 
 torchgen: `gen.get_grouped_native_functions`, `gen.get_grouped_by_view_native_functions`.
 """
 
+from collections import Counter
+
 from msgspec import Struct
 
 from gradmill.model.units import Unit
-from gradmill.model.views import ALONE, KINDS, VARIANTS, VIEW, Together, ViewGroup, ViewNames
+from gradmill.model.views import ALONE, VARIANTS, VIEW, Together, ViewGroup, ViewNames
 from gradmill.query.database import Database
 from gradmill.query.query import table, unkept
 from gradmill.rules.native.dispatch import IMPLICIT
-from gradmill.rules.native.groups import complete_groups
+from gradmill.rules.native.groups import complete_groups, group_variants
 from gradmill.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order, views
 from gradmill.stages.selection import is_selective
 
 
 class Members(Struct, frozen=True, array_like=True):
-    """The functions of a group, by identity, and names of the first: its operator and the base name of that."""
+    """The functions that a unit is of, by identity."""
 
     functions: list[str]
-    op: str
-    base: str
+    operator: str  # the base name of the first
+    op: str  # its name with the overload
+    first: str  # the function whose entry the unit has
+    before: str  # the function whose place in the file it has
+
+    def unit(self, name: str) -> Unit:
+        """The unit of a name."""
+        functions, entry = tuple(self.functions), entry_of(self.first)
+        return Unit(name, self.op, self.operator, self.op, "native", entry, function=self.first, functions=functions)
+
+
+class Variants(Members, frozen=True, array_like=True):
+    """The functional, the out, the in-place and the mutable variant of an operator, or one function."""
+
+    places: list[int]  # of each function among those of the operator
+
+
+class Printed(Members, frozen=True, array_like=True):
+    """Functions that are printed together."""
+
     view: ViewNames | None = None
 
 
 @table
-def groups(db: Database, bucket: str) -> dict[str, Members]:
-    """The groups of a bucket, by name. A view and its copy may also be variants of operators."""
+def groups(db: Database, bucket: str) -> dict[str, Variants]:
+    """The groups of a bucket, by their first function. Most functions without an out variant are alone."""
     listed = heads(db, bucket)
-    found: dict[str, Members] = {}
-    for indices in complete_groups([head for _, head in listed]):
-        if len(indices) > 1:
-            head = listed[indices[0]][1]
-            found[VARIANTS + listed[min(indices)][0]] = Members([listed[i][0] for i in indices], head.name, head.base)
+    plain = [head for _, head in listed]
+    before = {i: min(group.values()) for group in group_variants(plain)[0] for i in group.values()}
+    places, counts = [], Counter[str]()
+    for head in plain:
+        places.append(counts[head.base])
+        counts[head.base] += 1
+    found = {}
+    for indices in complete_groups(plain):
+        name, head = listed[indices[0]]
+        found[name] = Variants(
+            functions=[listed[i][0] for i in indices],
+            operator=head.base,
+            op=head.name,
+            first=name,
+            before=listed[before[indices[0]]][0],
+            places=[places[i] for i in indices],
+        )
+    return found
+
+
+@table
+def printed(db: Database, bucket: str) -> dict[str, Printed]:
+    """The functions of a bucket that are printed together, by kind and first function. A view and its copy may also be
+    variants of operators."""
+    found: dict[str, Printed] = {}
+    for group in groups(db, bucket).values():
+        if len(group.functions) > 1:
+            first = group.functions[group.places.index(min(group.places))]
+            found[VARIANTS + first] = Printed(group.functions, group.operator, group.op, first, first)
+    listed = heads(db, bucket)
     named = dict(listed)
     for view in views(db, bucket).groups:
-        functions = [name for name in (view.view, view.copy, view.inplace) if name]
-        found[VIEW + view.first] = Members(functions, named[view.view].name, named[view.view].base, view)
+        functions, head = [name for name in (view.view, view.copy, view.inplace) if name], named[view.view]
+        found[VIEW + view.first] = Printed(functions, head.base, head.name, view.first, view.first, view)
     grouped = {name for members in found.values() for name in members.functions}
-    alone = {ALONE + name: Members([name], head.name, head.base) for name, head in listed if name not in grouped}
-    return {**found, **alone}
+    alone = ((name, head) for name, head in listed if name not in grouped)
+    return found | {ALONE + name: Printed([name], head.base, head.name, name, name) for name, head in alone}
 
 
 def together(db: Database, name: str) -> Together | None:
-    """The functions of a group, by its name; None if there is none, or one of its functions is invalid."""
-    members = groups.item(db, bucket_of_function(_first(name)), name)
+    """The functions that are printed together, by the name of their unit; None if there are none, or one is invalid."""
+    members = printed.item(db, bucket_of_printed(name), name)
     if members is None:
         return None
     functions = tuple(own for each in members.functions if (own := function(db, each)) is not None)
@@ -60,42 +105,9 @@ def together(db: Database, name: str) -> Together | None:
     )
 
 
-@unkept
-def all_units(db: Database) -> list[Unit]:
-    """All groups, variants before views before single functions, each in the order of their first functions."""
-    listed = [unit for bucket in db.names(buckets) for unit in units_of_bucket(db, bucket)]
-    return sorted(
-        in_order(db, listed, lambda unit: unit.function),
-        key=lambda unit: [not unit.name.startswith(kind) for kind in KINDS],
-    )
-
-
-def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
-    """The groups of a bucket."""
-    return [_unit(*each) for each in groups(db, bucket).items()]
-
-
-def unit_named(db: Database, name: str) -> Unit | None:
-    """A group as a unit; None if there is none."""
-    members = groups.item(db, bucket_of_function(_first(name)), name)
-    return None if members is None else _unit(name, members)
-
-
-def units_of_function(db: Database, name: str) -> list[str]:
-    """The names of the groups of a function."""
-    return [group for group, members in groups(db, bucket_of_function(name)).items() if name in members.functions]
-
-
-def _first(name: str) -> str:
-    return name.partition(" ")[2]
-
-
-def _unit(name: str, members: Members) -> Unit:
-    """A group as a unit. Its entry is that of its first function."""
-    first, functions = _first(name), tuple(members.functions)
-    return Unit(
-        name, members.op, members.base, members.op, "native", entry_of(first), function=first, functions=functions
-    )
+def bucket_of_printed(name: str) -> str:
+    """The bucket of functions that are printed together, by the name of their unit."""
+    return bucket_of_function(name.partition(" ")[2])
 
 
 # ---- views, for the families that replay them
@@ -116,8 +128,13 @@ def view_group_of(db: Database, group: ViewNames) -> ViewGroup | None:
     return ViewGroup(view, inplace, copy, IMPLICIT not in view.dispatch and not is_selective(db))
 
 
+def by_view_groups(db: Database, units: list[Unit]) -> list[Unit]:
+    """Units of views in upstream's order: that of the first functions with their signatures."""
+    first = first_of_views(db)
+    return in_order(db, units, lambda unit: first.get(unit.name, unit.name))
+
+
 @unkept
 def first_of_views(db: Database) -> dict[str, str]:
-    """Views, each with the first of the functions that have its signature: the place of its group in upstream's
-    order."""
+    """Views, each with the first of the functions that have its signature."""
     return {group.view: group.first for bucket in db.names(buckets) for group in views(db, bucket).groups}

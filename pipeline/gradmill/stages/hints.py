@@ -9,18 +9,18 @@ from contextlib import suppress
 from typing import Any, SupportsIndex
 
 from gradmill.families.bindings.order import grouped
-from gradmill.families.type_stubs.files import CLASSES, FUNCTIONS, STUBS
+from gradmill.families.type_stubs.files import CLASSES, FUNCTIONS, STUBS, TYPE_STUBS
 from gradmill.families.type_stubs.order import Types, orders_of
 from gradmill.families.type_stubs.text import signature_lines
 from gradmill.model.bindings import Binding
 from gradmill.model.type_stubs import GENERATED, Hint, StubScript, Written
-from gradmill.model.units import Unit
 from gradmill.problems.problem import Role, SpecError, TextError
 from gradmill.query.database import Database
-from gradmill.query.query import query, table, unkept
+from gradmill.query.query import query, table
 from gradmill.rules.native.structseqs import returns_structseq
 from gradmill.specs.python_tables import Record, Script, members_of
 from gradmill.stages import python_names
+from gradmill.stages.kinds.python_names import in_bucket
 from gradmill.stages.layered.files import parse_file
 from gradmill.stages.schemas import buckets, heads
 from gradmill.stages.set import release, spec_set
@@ -44,7 +44,7 @@ Names = Mapping[str, tuple[bool, bool]]
 def named(db: Database, bucket: str) -> dict[str, tuple[bool, bool]]:
     """The Python names of a bucket that have stubs, each with whether it has deprecated forms, and named results."""
     own, found = dict(heads(db, bucket)), {}
-    for unit in python_names.units_of_bucket(db, bucket):
+    for unit in in_bucket(db, TYPE_STUBS, bucket):
         module, _, name = unit.name.rpartition(".")
         if module in _TABLES:
             forms = python_names.called(db, name) if module == _FUNCTION else []
@@ -203,28 +203,3 @@ def _binding(db: Database, name: str) -> Binding | None:
     """What Python calls by a name: stubs have no deprecated forms of methods."""
     find = python_names.binding if name.startswith(f"{_FUNCTION}.") else python_names.named_functions
     return find(db, name)
-
-
-@unkept
-def all_units(db: Database) -> list[Unit]:
-    """The names that have stubs."""
-    return [_unit(db, name) for name in db.names(hints)]
-
-
-def unit_named(db: Database, name: str) -> Unit | None:
-    """A name as a unit; None if it has no stub."""
-    return None if hints.item(db, name) is None else _unit(db, name)
-
-
-def units_of_function(db: Database, identity: str) -> list[str]:
-    """The names under which stubs have a function."""
-    return [each for each in python_names.units_of_function(db, identity) if hints.item(db, each) is not None]
-
-
-def _unit(db: Database, name: str) -> Unit:
-    """A name as a unit: that of its binding, or without an entry if it is only written by hand."""
-    plain = name.rpartition(".")[2]
-    return python_names.unit_named(db, name) or Unit(name, name, plain, plain, ROLE, "")
-
-
-stage = python_names.stage  # deprecated forms are validated as for bindings

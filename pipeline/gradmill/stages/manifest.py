@@ -19,11 +19,12 @@ from gradmill.query.query import Parts, query, table, unkept
 from gradmill.specs.spec_set import ROLES
 from gradmill.stages.arrangement import arranged, files
 from gradmill.stages.operator_files import files_of_each, made_of_each
+from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets, schema_texts, texts
 from gradmill.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
 from gradmill.stages.shard import made
 from gradmill.stages.specs import files_of, files_of_some, lines
-from gradmill.stages.units import families, is_in_buckets, units, units_in
+from gradmill.stages.units import is_in_buckets, units, units_in
 
 _encoder = msgspec.json.Encoder()
 # Placeholders that are replaced later: JSON has no such bytes.

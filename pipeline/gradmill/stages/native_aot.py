@@ -7,18 +7,15 @@ torchgen since 2.15: `native_aot.parse_native_aot_manifests`, `native_aot.valida
 from msgspec.structs import replace
 
 from gradmill.families.native_aot_stubs.files import NATIVE_AOT_STUBS
-from gradmill.grammar.buckets import bucket_of
 from gradmill.model.native import AotStub, NativeFunction, Operator
 from gradmill.model.native_aot import AotDeclaration
-from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.dispatch.groups import Group, groups_of
 from gradmill.specs.location import NATIVE_AOT
 from gradmill.stages.layered.files import of_file, parse_file
-from gradmill.stages.operators import operator, operators
-from gradmill.stages.schemas import entry_of
+from gradmill.stages.operators import operator
 from gradmill.stages.set import asked_families, release, spec_set
 
 
@@ -51,7 +48,7 @@ def _error(db: Database, own: AotDeclaration) -> SpecError | None:
     """What is wrong with the operator or the key of a declaration."""
     if own.key not in release(db).dispatch_keys:
         return SpecError(f"there is no dispatch key '{own.key}'", "write CUDA")
-    names = [str(group.functional.func.name) for group in _structured(operator(db, _base(own)))]
+    names = [str(group.functional.func.name) for group in _structured(operator(db, base_of(own)))]
     if own.op in names or ("." not in own.op and len(names) == 1):
         return None
     if names:
@@ -73,33 +70,14 @@ def keys(db: Database) -> list[str]:
 def stub(db: Database, name: str) -> AotStub | None:
     """The stub of a declaration, by the name of this; None if there is none."""
     own = declarations.item(db, name)
-    for group in _structured(operator(db, _base(own))) if own is not None else ():
+    for group in _structured(operator(db, base_of(own))) if own is not None else ():
         if own is not None and own.op in (str(group.functional.func.name), group.functional.func.name.base):
             return AotStub(own, group.primary)
     return None
 
 
-def all_units(db: Database) -> list[Unit]:
-    """All stubs, by key and operator."""
-    return [unit for name in db.names(declarations) if (unit := unit_named(db, name)) is not None]
-
-
-def units_of_function(db: Database, identity: str) -> list[str]:
-    """The stubs of a function's operator, by the operator's first function."""
-    return [unit.name for unit in all_units(db) if unit.function == identity]
-
-
-def unit_named(db: Database, name: str) -> Unit | None:
-    """A stub as a unit, of the first function of its operator; None if there is none."""
-    own = declarations.item(db, name)
-    members = operators.item(db, bucket_of(_base(own)), _base(own)) if own is not None else None
-    if own is None or members is None:
-        return None
-    first = members.functions[0]
-    return Unit(name, f"{own.op}_aot_stub", _base(own), own.op, "native", entry_of(first), own.key, function=first)
-
-
-def _base(own: AotDeclaration) -> str:
+def base_of(own: AotDeclaration) -> str:
+    """The base name of the operator of a declaration."""
     return own.op.partition(".")[0]
 
 

@@ -4,26 +4,21 @@
 torchgen: `gen.get_grouped_native_functions`, `gen.parse_native_yaml_struct`.
 """
 
-from msgspec import Struct
-
 from gradmill.grammar.buckets import bucket_of
+from gradmill.model.entries import by_key
 from gradmill.model.native import Operator, OperatorKernels
-from gradmill.model.units import Unit
 from gradmill.problems.problem import LAST, Problem
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.dispatch.groups import CUDA
 from gradmill.rules.native.dispatch import EXPLICIT
-from gradmill.rules.native.groups import complete_groups
+from gradmill.stages.groups import Members, Variants, groups
 from gradmill.stages.schemas import (
-    bucket_of_function,
     buckets,
     declared,
-    entry_of,
     function,
     generated,
     heads,
-    in_order,
     repeated,
     report_between,
     share_kernels,
@@ -36,26 +31,24 @@ BY_GEN, KERNELS, HEADERS = "gen", "kernels", "headers"
 _ATEN = 4  # the rank of rules that only ATen's code depends on
 
 
-class Members(Struct, frozen=True, array_like=True):
-    """The functions of an operator, by identity, and their places by group."""
+class Grouped(Members, frozen=True, array_like=True):
+    """The functions of an operator, in the order of the file."""
 
-    functions: list[str]
-    groups: list[list[int]]
+    groups: list[list[int]]  # its groups, as places in `functions`
 
 
 @table
-def operators(db: Database, bucket: str) -> dict[str, Members]:
+def operators(db: Database, bucket: str) -> dict[str, Grouped]:
     """The operators of a bucket, by base name."""
-    listed = heads(db, bucket)
-    found: dict[str, Members] = {}
-    place = {}
-    for i, (name, head) in enumerate(listed):
-        members = found.setdefault(head.base, Members([], []))
-        place[i] = len(members.functions)
-        members.functions.append(name)
-    for group in complete_groups([head for _, head in listed]):
-        found[listed[group[0]][1].base].groups.append([place[i] for i in group])
-    return found
+    own = by_key((group.operator, group) for group in groups(db, bucket).values())
+    return {name: _grouped(name, listed) for name, listed in own.items()}
+
+
+def _grouped(name: str, own: list[Variants]) -> Grouped:
+    place = {each: at for group in own for each, at in zip(group.functions, group.places)}
+    functions = sorted(place, key=place.__getitem__)
+    indices = [[functions.index(each) for each in group.functions] for group in own]
+    return Grouped(functions, operator=name, op=name, first=functions[0], before=functions[0], groups=indices)
 
 
 def operator(db: Database, name: str) -> Operator | None:
@@ -145,32 +138,3 @@ def cpu_library_kernels(db: Database, bucket: str) -> list[str]:
     known = release(db).cpu_library_kernels
     rows = (row for native in declared(db, bucket).values() for row in native.dispatch.items())
     return sorted({kernel.name for key, kernel in rows if key.endswith(CUDA)} & known)
-
-
-def all_units(db: Database) -> list[Unit]:
-    """All operators, in the order of their first functions."""
-    listed = [unit for bucket in db.names(buckets) for unit in units_of_bucket(db, bucket)]
-    return in_order(db, listed, lambda unit: unit.function)
-
-
-def units_of_function(db: Database, identity: str) -> list[str]:
-    """The operator of a function."""
-    return [name for name, own in operators(db, bucket_of_function(identity)).items() if identity in own.functions]
-
-
-def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
-    """The operators of a bucket, in the order of their first functions."""
-    return [_unit(*each) for each in operators(db, bucket).items()]
-
-
-def unit_named(db: Database, name: str) -> Unit | None:
-    """An operator as a unit; None if there is none."""
-    members = operators.item(db, bucket_of(name), name)
-    return None if members is None else _unit(name, members)
-
-
-def _unit(name: str, members: Members) -> Unit:
-    """An operator as a unit. Its entry is that of its first function."""
-    first, *_ = members.functions
-    entry, functions = entry_of(first), tuple(members.functions)
-    return Unit(name, name, name, name, "native", entry, function=first, functions=functions)

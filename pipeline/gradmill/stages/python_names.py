@@ -4,21 +4,17 @@ This is not a stage: the families by which Python sees functions depend on it, a
 deprecated.yaml, too.
 """
 
-from itertools import chain
-
 from gradmill.grammar.buckets import bucket_of
-from gradmill.grammar.names import parse_operator_name
 from gradmill.grammar.schema import parser
 from gradmill.model.bindings import Binding, DeprecatedForm, Overload
 from gradmill.model.entries import by_key
 from gradmill.model.native import NativeFunction, Structseq
-from gradmill.model.units import Unit
 from gradmill.problems.problem import Role, SpecError, problem_of
 from gradmill.query.database import Database
-from gradmill.query.query import query, table, unkept
+from gradmill.query.query import query, table
 from gradmill.rules.native.python_names import ignored_keys, is_bound, parse_form, python_names, stands_for, uncalled
 from gradmill.rules.native.structseqs import structseqs as structseqs_of
-from gradmill.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
+from gradmill.stages.schemas import bucket_of_function, entry_of, function, heads
 from gradmill.stages.set import release
 from gradmill.stages.specs import entries, title, value
 
@@ -110,44 +106,6 @@ def _functions(db: Database, name: str) -> dict[str, NativeFunction]:
 def _binding(name: str, overloads: list[Overload]) -> Binding | None:
     module, _, plain = name.rpartition(".")
     return Binding(module, plain, tuple(overloads)) if overloads else None
-
-
-@unkept
-def all_units(db: Database) -> list[Unit]:
-    """The Python names, in the order of their first functions."""
-    listed = [unit for bucket in db.names(buckets) for unit in units_of_bucket(db, bucket)]
-    return in_order(db, listed, lambda unit: unit.function)
-
-
-def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
-    """The Python names of the functions of a bucket."""
-    named = ((name, each) for each, names in chain.from_iterable(bound(db, bucket).values()) for name in names)
-    return [_unit(name, functions) for name, functions in by_key(named).items()]
-
-
-def unit_named(db: Database, name: str) -> Unit | None:
-    """A Python name as a unit; None if no function is bound to it."""
-    plain = name.rpartition(".")[2]
-    listed = bound.item(db, bucket_of(plain), plain) or []
-    functions = [each for each, names in listed if name in names]
-    return _unit(name, functions) if functions else None
-
-
-def units_of_function(db: Database, identity: str) -> list[str]:
-    """The names under which Python calls a function, as `torch.add` or `Tensor.add_`; none without bindings."""
-    native = function(db, identity)
-    if native is None:
-        return [identity]
-    plain = native.func.name.unqualified
-    listed = bound.item(db, bucket_of(plain), plain) or []
-    return [name for each, names in listed if each == identity for name in names]
-
-
-def _unit(name: str, functions: list[str]) -> Unit:
-    """A Python name as a unit. Its entry is that of its first function."""
-    plain = name.rpartition(".")[2]
-    base, first = parse_operator_name(plain).base, functions[0]
-    return Unit(name, name, base, plain, "native", entry_of(first), function=first, functions=tuple(functions))
 
 
 # ---- classes of named results

@@ -4,6 +4,7 @@ torchgen: `gen.gen_source_files`.
 """
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gradmill.families.kernel_headers.files import NAMESPACE
 from gradmill.model.native import RegisteredKernels
@@ -11,22 +12,24 @@ from gradmill.model.units import Unit
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.dispatch.groups import MADE, Group, served
+from gradmill.stages.groups import Members, groups
 from gradmill.stages.native_aot import compiled_ahead
 from gradmill.stages.operators import kernel_keys
-from gradmill.stages.schemas import bucket_of_function, buckets, entry_of, function, in_order
+from gradmill.stages.schemas import bucket_of_function, buckets, function, in_order
 from gradmill.stages.selection import with_kernels
 from gradmill.stages.set import release
-from gradmill.stages.variants import group_of, groups
+from gradmill.stages.variants import group_of
 
 
-class Registered(Struct, frozen=True, array_like=True):
+class Registered(Members, frozen=True, array_like=True):
     """A group of functions that has kernels for a key."""
 
-    functions: list[str]  # by identity, in the order of the group
-    operator: str  # the base name
-    op: str  # the name of the first
     declared: bool  # whether a function has a kernel for the key, or a structured one stands for it
-    before: str  # the first function with its signature, whose place in the file it has
+
+    def unit(self, name: str) -> Unit:
+        """The unit of a registration, which is named by its key and first function."""
+        key = name.partition(" ")[0]
+        return replace(super().unit(name), title=f"{key}::{self.op}", dispatch_key=key, synthesized=not self.declared)
 
 
 @table
@@ -34,10 +37,12 @@ def registrations(db: Database, bucket: str) -> dict[str, Registered]:
     """What is registered for the functions of a bucket, by dispatch key and first function."""
     found = {}
     for first, members in groups(db, bucket).items():
-        names, group = members.functions, group_of(db, members)
+        group = group_of(db, members)
         if group is not None:
             for key, declared in _keys(db, group):
-                found[f"{key} {first}"] = Registered(names, members.operator, members.op, declared, members.before)
+                found[f"{key} {first}"] = Registered(
+                    members.functions, members.operator, members.op, first, members.before, declared=declared
+                )
     return found
 
 
@@ -99,7 +104,7 @@ def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
     """The functions of a group and the key, by the name of a registration; None if there are none, or no kernel of any
     function is for the key."""
     key, _, identity = name.partition(" ")
-    found = registrations.item(db, bucket_of_function(identity), name)
+    found = registrations.item(db, bucket_of_registration(name), name)
     if found is None or key not in db.names(kernel_keys):
         return None
     functions = {each: own for each in found.functions if (own := function(db, each)) is not None}
@@ -109,39 +114,6 @@ def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:
     return RegisteredKernels(key, tuple(functions.values()), tuple(omitted), ahead)
 
 
-def all_units(db: Database) -> list[Unit]:
-    """All registrations, of each key in the order of the file."""
-    listed = [each for bucket in db.names(buckets) for each in registrations(db, bucket).items()]
-    return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
-
-
-def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
-    """The registrations of a bucket of functions."""
-    return [_unit(*each) for each in registrations(db, bucket).items()]
-
-
-def unit_named(db: Database, name: str) -> Unit | None:
-    """A registration as a unit; None if there is none."""
-    found = registrations.item(db, bucket_of_function(name.partition(" ")[2]), name)
-    return None if found is None else _unit(name, found)
-
-
-def units_of_function(db: Database, identity: str) -> list[str]:
-    """The registrations that a function is part of."""
-    return [name for name, own in registrations(db, bucket_of_function(identity)).items() if identity in own.functions]
-
-
-def _unit(name: str, of: Registered) -> Unit:
-    key, _, identity = name.partition(" ")
-    return Unit(
-        name,
-        f"{key}::{of.op}",
-        of.operator,
-        of.op,
-        "native",
-        entry_of(identity),
-        key,
-        not of.declared,
-        identity,
-        tuple(of.functions),
-    )
+def bucket_of_registration(name: str) -> str:
+    """The bucket of a registration, by its name."""
+    return bucket_of_function(name.partition(" ")[2])

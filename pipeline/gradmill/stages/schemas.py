@@ -16,6 +16,7 @@ from gradmill.grammar.buckets import bucket_of, in_buckets
 from gradmill.model.layers import entry_operator, layer_of
 from gradmill.model.native import FunctionHead, NativeFunction, WithOrigin
 from gradmill.model.schema import SchemaKind
+from gradmill.model.units import Unit
 from gradmill.model.views import ViewNames
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
@@ -241,6 +242,11 @@ def in_order(db: Database, items: Iterable[T], function: Callable[[T], str]) -> 
     place, listed = places(db), list(items)
     at = [place[function(each)] for each in listed]
     return [listed[i] for i in sorted(range(len(at)), key=at.__getitem__)]
+
+
+def of_file(db: Database, units: list[Unit]) -> list[Unit]:
+    """Units that are named by functions, in the order of these."""
+    return in_order(db, units, lambda unit: unit.name)
 
 
 class Views(Struct, frozen=True, array_like=True):

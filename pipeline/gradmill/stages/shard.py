@@ -23,10 +23,11 @@ from gradmill.specs.text import conflict_marker
 from gradmill.stages.arrangement import file_of, files, groups, units_of
 from gradmill.stages.emit import marked, raw_text, rendered, text
 from gradmill.stages.operator_files import distinct, made_of_all, made_of_each
+from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets
 from gradmill.stages.set import is_described, paths, place_of_key, release, template_label
 from gradmill.stages.templates import dense, formatted, is_block, template_of, wrapped
-from gradmill.stages.units import families, origin, place_of_field
+from gradmill.stages.units import origin, place_of_field
 from gradmill.stages.units import units as units_of_family
 
 ORIGIN = "o"  # a comment above a piece names its entry

@@ -10,44 +10,21 @@ from msgspec import Struct
 
 from gradmill.families.kernel_headers.files import NAMESPACE, keys_with_headers
 from gradmill.model.native import DeclaredKernels
-from gradmill.model.units import Unit
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.dispatch.groups import Group, served
-from gradmill.rules.native.groups import complete_groups, group_variants
+from gradmill.stages.groups import Members, groups
 from gradmill.stages.operators import kernel_keys
-from gradmill.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
+from gradmill.stages.schemas import bucket_of_function, buckets, function, in_order
 from gradmill.stages.set import release
-
-
-class Members(Struct, frozen=True, array_like=True):
-    """The functions of a group, by identity, and the names of the first."""
-
-    functions: list[str]
-    operator: str  # the base name
-    op: str
-    before: str  # the first function with its signature, whose place in the file it has
 
 
 class Use(Struct, frozen=True, array_like=True):
     """The first use of a namespace by kernels of a bucket."""
 
-    before: str  # as in Members
+    before: str  # as in `Members`
     rank: int  # among the uses by one group
     declares: bool  # whether a use declares something
-
-
-@table
-def groups(db: Database, bucket: str) -> dict[str, Members]:
-    """The groups of a bucket, by their first function. Most functions without an out variant are alone."""
-    listed = heads(db, bucket)
-    plain = [head for _, head in listed]
-    first = {i: min(group.values()) for group in group_variants(plain)[0] for i in group.values()}
-    found = {}
-    for places in complete_groups(plain):
-        name, head = listed[places[0]]
-        found[name] = Members([listed[i][0] for i in places], head.base, head.name, listed[first[places[0]]][0])
-    return found
 
 
 def group_of(db: Database, members: Members) -> Group | None:
@@ -125,33 +102,3 @@ def kernel_namespaces(db: Database) -> list[str]:
     uses = in_order(db, sorted(uses, key=lambda each: each[1].rank), lambda each: each[1].before)
     declaring = {name for name, use in uses if use.declares}
     return [name if name in declaring else f"{name} -" for name in dict.fromkeys(name for name, _ in uses)]
-
-
-def all_units(db: Database) -> list[Unit]:
-    """All groups, in the order of the file."""
-    listed = [each for bucket in db.names(buckets) for each in groups(db, bucket).items()]
-    return [_unit(*each) for each in in_order(db, listed, lambda each: each[1].before)]
-
-
-def units_of_bucket(db: Database, bucket: str) -> list[Unit]:
-    """The groups of a bucket."""
-    return [_unit(*each) for each in groups(db, bucket).items()]
-
-
-def unit_named(db: Database, name: str) -> Unit | None:
-    """A group as a unit; None if there is none."""
-    members = groups.item(db, bucket_of_function(name), name)
-    return None if members is None else _unit(name, members)
-
-
-def units_of_function(db: Database, name: str) -> list[str]:
-    """The name of the group of a function, in a list."""
-    return [group for group, members in groups(db, bucket_of_function(name)).items() if name in members.functions]
-
-
-def _unit(name: str, members: Members) -> Unit:
-    """A group as a unit. Its entry is that of its first function."""
-    functions = tuple(members.functions)
-    return Unit(
-        name, members.op, members.operator, members.op, "native", entry_of(name), function=name, functions=functions
-    )

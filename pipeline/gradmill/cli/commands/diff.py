@@ -18,7 +18,7 @@ from gradmill.reports.diff.facts import Autograd, read_autograd
 from gradmill.reports.diff.model import Report
 from gradmill.session.session import Session
 from gradmill.session.settings.variables import REVISION
-from gradmill.stages.units import families as generated
+from gradmill.stages.requested import families as generated
 
 S = TypeVar("S", Autograd, Code)  # what is read of a set
 # The variables that decide what is generated from either set, besides `families`.

@@ -21,7 +21,6 @@ from gradmill.session.build import BUDGET
 from gradmill.session.claims import check_claims
 from gradmill.session.contents import titles_of
 from gradmill.session.extensions import loaded
-from gradmill.session.own_code import PACKAGE
 from gradmill.session.session import ALL_FILES, MANIFEST, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings

@@ -30,7 +30,7 @@ class AggregatedHeaders(InAten):
     """Groups in the order of the file. What several declare is printed once, by the first."""
 
     name, label = "aggregated_headers", "declarations of kernels"
-    unit = subject = "variants"
+    unit, subject = "variants", "variants.declared_kernels"
     templates = (f"ATen/{NATIVE_FUNCTIONS}", f"ATen/{META_FUNCTIONS}", KEY, KEY_INLINE)
     needs = f"ATen/{NATIVE_FUNCTIONS}"
     rendered = (META,)  # and one for each namespace of kernels, and of functions for a dispatch key

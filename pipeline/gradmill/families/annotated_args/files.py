@@ -30,7 +30,7 @@ class AnnotatedArgs(Family):
     """Module by module, with names in the order of their first functions."""
 
     name, label = "annotated_args", "annotated arguments"
-    unit, subject = "binding", "named"
+    unit, subject = "binding", "python_names.named_functions"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (ROWS,)
     planner = "text"

@@ -35,7 +35,7 @@ class Bindings(Family):
     """Names of the module torch in shards, those of each other module in a file."""
 
     name, label = "bindings", "Python bindings"
-    unit = subject = "binding"
+    unit, subject = "binding", "python_names.binding"
     templates, needs = (SHARDED, *_FILES), SHARDED
     reads = ("deprecated",)
     rendered = (INCLUDE, DECLARATION, DEFINITION, ROW)

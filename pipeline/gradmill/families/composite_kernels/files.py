@@ -23,7 +23,7 @@ class CompositeKernels(InAten):
     """Views, then other groups, each in the order of their first functions."""
 
     name, label = "composite_kernels", "composite kernels"
-    unit = subject = "group"
+    unit, subject = "group", "groups.together"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, "copy", "functional", "out")
     slots = {

@@ -22,7 +22,7 @@ class Declarations(InAten):
     """Functions in the order of parsing. The file has no template: it is one list."""
 
     name, label = "declarations", "declarations"
-    subject = "with_origin"
+    subject = "schemas.with_origin"
     needs = "ATen/Operator.h"
     rendered = (DECLARATION,)
     slots = {"declarations": DECLARATION}

@@ -62,7 +62,7 @@ class DispatcherApi(InAten, Sharded):
     """Functions in the order of parsing. Each overload includes the header of its operator in the sources."""
 
     name, label = "dispatcher_api", "operators of the dispatcher"
-    subject = "schema_registration"
+    subject = "schema_registrations.registration"
     templates = (_STRUCT, _STRUCTS, _METHODS, _SCHEMAS, _NAMES, _KERNELS, _SYMBOLS, _TAGS, _SOURCE)
     needs = _STRUCT
     rendered = (INCLUDE, DECLARATION, DEFINITION, REGISTRATION, NAME, KERNEL, PLUMBING)

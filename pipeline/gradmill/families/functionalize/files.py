@@ -24,7 +24,7 @@ class Functionalize(InAten, Sharded):
     """Groups of variants, views, then single functions, each in the order of their first functions."""
 
     name, label = "functionalize", "functionalized groups"
-    unit = subject = "group"
+    unit, subject = "group", "groups.together"
     templates, needs = (f"ATen/{HEADER}", f"ATen/{SOURCE}"), f"ATen/{SOURCE}"
     rendered = (INCLUDE, DEFINITION, REGISTRATION, INVERSE)
     slots = {"ops_headers": INCLUDE, "func_definitions": DEFINITION, "func_registrations": REGISTRATION}

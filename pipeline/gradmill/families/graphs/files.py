@@ -25,7 +25,7 @@ class Graphs(Family):
     """A header and a source for each file of graphs, in any layout."""
 
     name = label = "graphs"
-    unit = subject = "graph"
+    unit, subject = "graph", "graph_text.pieces"
     templates = TEMPLATES
     folders = ("graphs",)
     described = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradmill.families.family import DEFINITION, INCLUDE, REGISTRATION, Registered
+from gradmill.families.family import DEFINITION, INCLUDE, OUTPUTS, REGISTRATION, Registered
 from gradmill.families.sharded import Sharded
 from gradmill.model.native import FunctionHead
 from gradmill.releases.model import Release
@@ -14,7 +14,7 @@ class InplaceOrView(Sharded):
     """Functions by C++ name. Each overload includes the header of its operator."""
 
     name, label = "inplace_or_view", "ADInplaceOrView kernels"
-    unit, subject = "kernel", "outputs"
+    unit, subject = "kernel", OUTPUTS
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION, REGISTRATION)
     slots = {

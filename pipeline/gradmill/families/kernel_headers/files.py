@@ -32,7 +32,7 @@ class KernelHeaders(InAten):
     """Operators in the order of their first functions. A header for a key exists if it declares something."""
 
     name, label = "kernel_headers", "headers of kernels"
-    unit, subject = "operator", "kernels"
+    unit, subject = "operator", "operators.operator_kernels"
     templates = (
         TEMPLATE,
         "ATen/NativeMetaFunction.h",

@@ -31,7 +31,7 @@ class KernelRegistrations(InAten):
     """Groups of variants in the order of their first functions, for each dispatch key."""
 
     name, label = "kernel_registrations", "registrations of kernels"
-    unit = subject = "registration"
+    unit, subject = "registration", "registrations.registered_kernels"
     templates, needs = (TEMPLATE, DEFINITIONS, UFUNC, UFUNC_KERNEL, UFUNC_CUDA), TEMPLATE
     rendered = (
         "ns_prologue",

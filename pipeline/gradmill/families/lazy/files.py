@@ -36,7 +36,7 @@ class Lazy(BackendFamily):
     """The files of the backend that `ts_native_functions.yaml` describes."""
 
     name, label = "lazy", "lazy kernels"
-    subject, planner = "backend", "text"
+    subject, planner = "backend.lazy_function", "text"
     templates = (*(_ATEN + name for name in (NODES, OWN_NODES, _KERNELS)), *TEMPLATES)
     needs, needs_file = _ATEN + NODES, "backend"
     role = needs_file

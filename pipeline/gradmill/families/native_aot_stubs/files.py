@@ -17,7 +17,7 @@ class NativeAot(InAten):
     """A header and a source, without stubs if no module declares any."""
 
     name, label = "native_aot_stubs", "stubs of kernels compiled ahead of time"
-    unit = subject = "stub"
+    unit, subject = "stub", "native_aot.stub"
     templates, needs = (HEADER, SOURCE), HEADER
     reads = ("native_aot",)
     rendered = (DECLARATION, DEFINITION)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradmill.families.family import DECLARATION, DEFINITION, Family, Layout
+from gradmill.families.family import DECLARATION, DEFINITION, REVERSE, Family, Layout
 from gradmill.families.file import File
 from gradmill.families.nodes.parts import PARTS
 from gradmill.families.nodes.split import CUTS, split_files
@@ -28,7 +28,7 @@ class Nodes(Family):
     """All Nodes by name in one header and one source, or split; their bindings in shards."""
 
     name, label = "nodes", "Nodes"
-    unit, subject = "Node", "reverse"
+    unit, subject = "Node", REVERSE
     templates, needs = (HEADER, SOURCE, BINDINGS_HEADER, BINDINGS), HEADER
     rendered = (DECLARATION, DEFINITION, INITIALIZER, PROPERTIES)
     slots = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}

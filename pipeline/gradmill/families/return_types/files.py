@@ -22,7 +22,7 @@ class ReturnTypes(Family):
     """Functions by name."""
 
     name, label = "return_types", "classes of named results"
-    subject = "structseq"
+    subject = "python_names.structseq"
     templates, needs = (HEADER, SOURCE), SOURCE
     rendered = (DEFINITION, REGISTRATION, DECLARATION)
     planner = "text"

@@ -34,7 +34,7 @@ class TypeStubs(Family):
     """Names in the order of the script."""
 
     name, label = "type_stubs", "type stubs"
-    unit = subject = "hint"
+    unit, subject = "hint", "hints.hint"
     templates, needs = tuple(dict.fromkeys(template for template, _ in STUBS.values())), _OF_FUNCTIONS
     needs_file = "stub_script"
     reads = ("deprecated", "stub_script", "torch_docs", "tensor_docs", "torchgen_model")

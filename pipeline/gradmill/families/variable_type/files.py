@@ -13,6 +13,7 @@ from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.families.family import (
     ATEN,
     DEFINITION,
+    DERIVATIVES,
     REGISTRATION,
     Layout,
     Registered,
@@ -46,7 +47,7 @@ class VariableType(Sharded):
     """Functions by C++ name."""
 
     name, label = "variable_type", "VariableType kernels"
-    unit, subject = "kernel", "derivatives"
+    unit, subject = "kernel", DERIVATIVES
     templates, needs = (HEADER, TEMPLATE), TEMPLATE
     rendered = (DEFINITION, REGISTRATION)  # of each dispatch key
     kernel, planner = "VariableType", "plan.kernel"

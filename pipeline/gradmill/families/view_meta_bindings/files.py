@@ -13,7 +13,7 @@ class ViewMetaBindings(Family):
     """Views in the order of the file."""
 
     name, label = "view_meta_bindings", "Python bindings of ViewMetas"
-    subject = "view"
+    subject, order = "groups.view_group", "groups.by_view_groups"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = ("binding",)
     planner = "text"

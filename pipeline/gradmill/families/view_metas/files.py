@@ -19,7 +19,7 @@ class ViewMetas(InAten):
     """Views in the order of the file."""
 
     name, label = "view_metas", "ViewMetas"
-    subject = "view"
+    subject, order = "groups.view_group", "groups.by_view_groups"
     templates, needs = (HEADER, SOURCE), HEADER
     rendered = (INCLUDE, DECLARATION, DEFINITION)
     slots = {"view_meta_declarations": DECLARATION, "view_meta_implementations": DEFINITION, "op_headers": INCLUDE}

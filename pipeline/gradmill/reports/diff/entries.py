@@ -14,6 +14,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import Query
 from gradmill.releases.model import Release
 from gradmill.stages import python_names, shard
+from gradmill.stages.kinds.python_names import listed
 from gradmill.stages.set import release as release_of
 
 Entries = dict[str, tuple[str, ...]]  # texts by name
@@ -33,7 +34,7 @@ def _bindings(db: Database) -> Entries:
     from gradmill.families.bindings.plan import plan as plan_binding
 
     parsed = {}
-    for unit in python_names.all_units(db):
+    for unit in listed(db, BINDINGS):
         own = python_names.binding(db, unit.name)
         assert own is not None
         plan = plan_binding(own, release_of(db))
@@ -47,7 +48,7 @@ def _annotated_args(db: Database) -> Entries:
     from gradmill.families.annotated_args.text import plan as plan_args
 
     annotated = {}
-    for unit in python_names.all_units(db):
+    for unit in listed(db, ANNOTATED_ARGS):
         own = python_names.named_functions(db, unit.name)
         if own is not None and own.module in MODULES:
             plan = plan_args(own, release_of(db))

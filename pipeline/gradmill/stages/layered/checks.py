@@ -23,9 +23,9 @@ from gradmill.stages.layered.taking import base_names
 from gradmill.stages.layered.templates import templates_of
 from gradmill.stages.layered.unmatched import unmatched
 from gradmill.stages.layered.words import KINDS, is_special, known_names
+from gradmill.stages.requested import lacking
 from gradmill.stages.schemas import all_heads, function
 from gradmill.stages.set import asked, asked_families, described, place_of_key, release
-from gradmill.stages.units import lacking
 
 
 @query

@@ -15,8 +15,9 @@ from gradmill.query.query import query
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.layered.asking import about_unit, rules_of
 from gradmill.stages.layered.hooks import calls, changed, functions, modules, report, seen
+from gradmill.stages.requested import families
 from gradmill.stages.set import defines, hooks
-from gradmill.stages.units import families, units
+from gradmill.stages.units import units
 
 _SEEDS = (1, 2)  # of two processes that are compared
 Call = tuple[str, str, str, tuple[Any, ...]]  # a hook, the operator, what of it, the arguments

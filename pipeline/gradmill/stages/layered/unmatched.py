@@ -26,12 +26,13 @@ from gradmill.stages.layered.asking import about_unit, rules_of
 from gradmill.stages.layered.keys import missing_lists, unused
 from gradmill.stages.layered.problem import DescriptionProblem, Path
 from gradmill.stages.layered.templates import holes, template_texts
+from gradmill.stages.requested import families
 from gradmill.stages.schemas import all_heads
 from gradmill.stages.selection import is_selective
 from gradmill.stages.set import release, sources, version
 from gradmill.stages.specs import keys_of_file
 from gradmill.stages.tags import tags
-from gradmill.stages.units import families, unit, units
+from gradmill.stages.units import unit, units
 
 # Lists of facts with functions as members: operators, base names or C++ names.
 _OF_FUNCTIONS = (

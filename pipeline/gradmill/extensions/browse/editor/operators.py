@@ -11,7 +11,7 @@ from gradmill.query.database import Database
 from gradmill.stages import infos, schemas
 from gradmill.stages.emit import text
 from gradmill.stages.match import all_pairs, info, node
-from gradmill.stages.units import families
+from gradmill.stages.requested import families
 
 
 class NodeFacts(Struct, frozen=True):

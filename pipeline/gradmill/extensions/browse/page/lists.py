@@ -14,6 +14,7 @@ from gradmill.extensions.browse.page.relations import members
 from gradmill.extensions.browse.page.site import fill, fill_part
 from gradmill.extensions.browse.page.sources import entries_at, source_files
 from gradmill.extensions.browse.page.subjects import TRAITS, all_summaries, groups, listed_nodes, summaries
+from gradmill.families.family import DERIVATIVES
 from gradmill.families.nodes.files import NODES
 from gradmill.families.table import FAMILIES
 from gradmill.model.entries import by_key
@@ -23,7 +24,7 @@ from gradmill.query.query import query, unkept
 from gradmill.reports.coverage import Row, totals_of
 from gradmill.stages.arrangement import files
 from gradmill.stages.arrangement import members as members_of_files
-from gradmill.stages.units import families
+from gradmill.stages.requested import families
 
 Traits = tuple[tuple[str, str], ...]  # each with its label
 
@@ -246,7 +247,7 @@ def _family(name: str, files: Sequence[tuple[str, tuple[str, ...]]]) -> LineageF
         family.label,
         len({unit for _, units in files for unit in units}),
         name == NODES.name,
-        family.subject == "derivatives",
+        family.subject == DERIVATIVES,
         tuple((file, len(set(units))) for file, units in files),
     )
 

@@ -18,9 +18,10 @@ from gradmill.stages import foreach, infos, specs
 from gradmill.stages.arrangement import files, units_of
 from gradmill.stages.layered.taking import all_participants
 from gradmill.stages.operator_files import made_of_each
+from gradmill.stages.requested import families
 from gradmill.stages.schemas import all_heads, buckets, views
 from gradmill.stages.set import template_label
-from gradmill.stages.units import families, units
+from gradmill.stages.units import units
 
 
 @table

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gradmill.extensions.browse.page.model import Placed, Ref, Relations, Step
 from gradmill.extensions.browse.page.names import node_anchor, unit_anchor
 from gradmill.extensions.browse.page.relations import keys_of, placed, relations, shown_families
-from gradmill.families.family import DEFINITION
+from gradmill.families.family import DEFINITION, DERIVATIVES
 from gradmill.families.nodes.files import NODES
 from gradmill.families.table import FAMILIES
 from gradmill.query.database import Database
@@ -45,7 +45,7 @@ def steps_of_entry(db: Database, at: Layout, name: str, entry: str) -> tuple[Ste
 
 def _is_of_derivatives(family: str) -> bool:
     """Whether derivatives determine what a family generates for a function."""
-    return FAMILIES[family].subject == "derivatives"
+    return FAMILIES[family].subject == DERIVATIVES
 
 
 def _has_forward(db: Database, names: Iterable[str]) -> bool:

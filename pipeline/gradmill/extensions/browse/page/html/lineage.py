@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from gradmill.extensions.browse.page.html.graph import MANY, Box, Edge, drawn, link_to, shards_as_one
 from gradmill.extensions.browse.page.model import Derivative, Function, Lineage, Operator, Source, Unit
 from gradmill.extensions.browse.page.names import safe
+from gradmill.families.family import DERIVATIVES
 from gradmill.families.table import FAMILIES
 from gradmill.model.entries import by_key
 
@@ -31,7 +32,7 @@ def _lines(shown: Operator, root: str) -> Iterator[Line]:
         served = [Box(NODES, "unit", node.node, f"#{node.anchor}") for node in _serving(shown, each)]
         for unit in each.units:
             box = Box(UNITS, f"unit {unit.family}", unit.title, f"#{unit.anchor}")
-            starts = served if served and FAMILIES[unit.family].subject == "derivatives" else [functions[each.title]]
+            starts = served if served and FAMILIES[unit.family].subject == DERIVATIVES else [functions[each.title]]
             yield from ((start, box) for start in starts)
             yield from _files(box, unit)
     for node in shown.derivatives:
