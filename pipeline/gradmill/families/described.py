@@ -63,7 +63,13 @@ def described_files(
     upstreams = {file.made_of for file in upstream_files}
     names = tuple(unit.name for unit in units)
     added = {name: own for name, own in rules.file.items() if name not in upstreams}
-    return [*files, *(_added(kind, name, own, names, rules, layout) for name, own in added.items())]
+    return [
+        *files,
+        *(
+            _added(kind=kind, name=name, own=own, units=names, rules=rules, layout=layout)
+            for name, own in added.items()
+        ),
+    ]
 
 
 def located(file: File, templates: Mapping[str, str]) -> File:
@@ -159,11 +165,11 @@ def _added(kind: Kind, name: str, own: OutputFile, units: tuple[str, ...], rules
     """The file of a template that upstream lacks."""
     slots, constants, asked, also = _slots(own.slots, own, kind.name, name)
     return File(
-        _named(own.name or name, "", layout),
-        name,
-        {**constants, "shard_id": ""},
-        slots,
-        units,
+        name=_named(own.name or name, "", layout),
+        template=name,
+        constants={**constants, "shard_id": ""},
+        slots=slots,
+        units=units,
         comment=own.comment or rules.comment,
         raw=own.raw,
         between=_between(own),

@@ -179,7 +179,10 @@ class Family:
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files: by default one for each template, with all units."""
         names = tuple(unit.name for unit in units)
-        return [File(os.path.basename(name), name, {}, dict(self.slots), names) for name in self.templates]
+        return [
+            File(name=os.path.basename(name), template=name, constants={}, slots=dict(self.slots), units=names)
+            for name in self.templates
+        ]
 
     def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
         """The names of units by shard, if it has shards."""
@@ -204,11 +207,11 @@ class Family:
         names = tuple(unit.name for unit in units)
         return [
             File(
-                f"{OPERATORS}/{ANY}{header.suffix}.h",
-                header.template,
-                header.constants,
-                header.slots,
-                names,
+                name=f"{OPERATORS}/{ANY}{header.suffix}.h",
+                template=header.template,
+                constants=header.constants,
+                slots=header.slots,
+                units=names,
                 optional=header.optional,
             )
             for header in self.headers(release)

@@ -33,11 +33,11 @@ class Sharded(Family):
         origins = (DEFINITION,) if layout.name == "split" else ()
         return [
             File(
-                os.path.basename(template).replace(".", f"{shard}."),
-                template,
-                {"shard_id": shard},
-                dict(self.slots),
-                names,
+                name=os.path.basename(template).replace(".", f"{shard}."),
+                template=template,
+                constants={"shard_id": shard},
+                slots=dict(self.slots),
+                units=names,
                 shard=shard,
                 origins=origins,
             )

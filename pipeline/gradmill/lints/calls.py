@@ -100,7 +100,9 @@ def _characters(formula: str, code: str) -> Iterator[SpecError]:
         fix = (character, " ") if character.isspace() else None
         what = "letter or digit of PyTorch's names" if character.isalnum() else "C++ operator"
         hint = "write a plain space" if space else f"'{character}' is not a {what}: use an ASCII one"
-        yield _at(formula, at, f"the formula contains {name}", hint, "odd-character", fix)
+        yield _at(
+            formula=formula, start=at, problem=f"the formula contains {name}", hint=hint, rule="odd-character", fix=fix
+        )
 
 
 def _brackets(formula: str, code: str, read: Uses) -> Iterator[SpecError]:
@@ -122,7 +124,14 @@ def _typos(formula: str, code: str, names: Collection[str], outputs: int) -> Ite
     if end.endswith(";"):
         fix = (";", "") if end.count(";") == 1 else None
         hint = "a formula is an expression: remove it"
-        yield _at(formula, len(end) - 1, "the formula ends with ';'", hint, "semicolon", fix)
+        yield _at(
+            formula=formula,
+            start=len(end) - 1,
+            problem="the formula ends with ';'",
+            hint=hint,
+            rule="semicolon",
+            fix=fix,
+        )
     if code.lstrip().startswith("return "):
         start = code.index("return ")
         yield _at(formula, start, "the formula begins with 'return'", "a formula is an expression: remove it", "return")

@@ -86,7 +86,9 @@ def _division(formula: str, node: Node, constants: Mapping[int, int]) -> Iterato
         return
     between = formula[left.end : right.start]
     fix = (text, f"{written}{between}{_text(formula, right)}")
-    yield _at(formula, node.start, problem, f"write {fix[1]}", "integer-division", fix)
+    yield _at(
+        formula=formula, start=node.start, problem=problem, hint=f"write {fix[1]}", rule="integer-division", fix=fix
+    )
 
 
 def _is_floating(node: Node, floats: Collection[str], floating: Collection[int]) -> bool:
@@ -112,7 +114,14 @@ def _bits(formula: str, node: Node, floating: Collection[int]) -> Iterator[SpecE
             written = f"{_text(formula, base)}.pow({_text(formula, right)})"
         problem = "'^' is no power in C++: it is the exclusive or of bits"
         fix = (formula[base.start : node.end], written) if "Tensor" in (base.type, right.type) else None
-        yield _at(formula, base.start, problem, f"write {written}", "bitwise-operator", fix)
+        yield _at(
+            formula=formula,
+            start=base.start,
+            problem=problem,
+            hint=f"write {written}",
+            rule="bitwise-operator",
+            fix=fix,
+        )
     elif id(left) in floating or id(right) in floating:
         operand = left if id(left) in floating else right
         problem = f"'{node.name}' is an operator of bits, and '{_text(formula, operand)}' has floating-point numbers"
@@ -134,7 +143,9 @@ def _chain(formula: str, node: Node) -> Iterator[SpecError]:
     written = f"at::logical_and({both[0]}, {both[1]})" if tensors else f"{both[0]} && {both[1]}"
     problem = f"'{_text(formula, node)}' compares the result of '{both[0]}', which is true or false"
     fix = (_text(formula, node), written)
-    yield _at(formula, node.start, problem, f"write {written}", "chained-comparison", fix)
+    yield _at(
+        formula=formula, start=node.start, problem=problem, hint=f"write {written}", rule="chained-comparison", fix=fix
+    )
 
 
 def _uninitialized(formula: str, nodes: Sequence[Node]) -> Iterator[SpecError]:

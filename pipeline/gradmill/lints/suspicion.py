@@ -128,7 +128,16 @@ def _in_formulas(
             del known[MASK]
         row = rows[derivative.var_names]
         wanted = [arguments.get(name, "") for name in row.names]
-        read = _read(row, known, vocabulary, names, (NON_DIFFERENTIABLE,), optional, wanted, floats)
+        read = _read(
+            row=row,
+            known=known,
+            vocabulary=vocabulary,
+            outputs=names,
+            words=(NON_DIFFERENTIABLE,),
+            optional=optional,
+            wanted=wanted,
+            floats=floats,
+        )
         inner = replaced_within(row.formula, [*(argument.name for argument in function.func.arguments), *outputs])
         suspicions += [*read.suspicions, *_in_row([*inner, *other_operators(row.formula, read.nodes, info.name)], row)]
         backward[row.names] = read.nodes
@@ -150,7 +159,17 @@ def _in_formulas(
         words = (AUTO_ELEMENT_WISE, AUTO_LINEAR)
         floats = {f"{name}{suffix}" for name in differentiable for suffix in ("_p", "_t")}
         written = ("self_t",) if function.func.name.inplace else ()
-        read = _read(row, known, vocabulary, names, words, (), wanted, floats, written)
+        read = _read(
+            row=row,
+            known=known,
+            vocabulary=vocabulary,
+            outputs=names,
+            words=words,
+            optional=(),
+            wanted=wanted,
+            floats=floats,
+            written=written,
+        )
         tangents += read.suspicions
         formulas.append(read.nodes)
     if info.forward_derivatives and not tangents:
@@ -327,16 +346,39 @@ def _read(
     if names and names[0][0] == formula.strip(" \n"):
         near += words
     tensors = [name for name, type_ in known.items() if type_ in ("Tensor", "Tensor?")]
-    unknown = [_unknown_name(formula, name, start, near, tensors, vocabulary, outputs) for name, start in names]
+    unknown = [
+        _unknown_name(
+            formula=formula, name=name, start=start, near=near, tensors=tensors, vocabulary=vocabulary, outputs=outputs
+        )
+        for name, start in names
+    ]
     closed = row.key != _CONDITION  # a kernel may call others
-    suspicions = list(check_calls_and_names(formula, tokens, read, known, vocabulary, len(outputs), closed=closed))
+    suspicions = list(
+        check_calls_and_names(
+            formula=formula,
+            tokens=tokens,
+            read=read,
+            names=known,
+            known=vocabulary,
+            outputs=len(outputs),
+            closed=closed,
+        )
+    )
     if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
         suspicions = [suspicion for suspicion in suspicions if suspicion.rule != COUNT]
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of a comment
         suspicions = [*unknown, *suspicions]
     nodes: Sequence[Node] = ()
     if parsed is not None and all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
-        suspicions += check_types(formula, parsed, known, vocabulary, optional, floats, written)
+        suspicions += check_types(
+            formula=formula,
+            parsed=parsed,
+            types=known,
+            known=vocabulary,
+            optional=optional,
+            floats=floats,
+            written=written,
+        )
         nodes = () if parsed.broken else parsed.nodes
     if nodes and wanted and not suspicions:
         suspicions += check_value(formula, nodes[-1], wanted, "input" if "grads" in known else "output")

@@ -86,7 +86,9 @@ def check_types(
     if parsed.stray is not None:
         yield _stray(formula, *parsed.stray)
         return
-    yield from _Checker(formula, types, known, optional, written).suspicions(parsed.nodes)
+    yield from _Checker(formula=formula, types=types, known=known, optional=optional, written=written).suspicions(
+        parsed.nodes
+    )
     yield from check_pitfalls(formula, parsed.nodes, floats)
 
 
@@ -109,7 +111,7 @@ def _stray(formula: str, token: Token, before: Token) -> SpecError:
     elif token.kind in ("name", "number", "string", "char") and before.kind != "mark":
         problem = f"there is no operator between '{before.text}' and '{text}'"
         hint = "write an operator or a comma between them"
-    return _at(formula, start, problem, hint, "stray-token", fix)
+    return _at(formula=formula, start=start, problem=problem, hint=hint, rule="stray-token", fix=fix)
 
 
 def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
@@ -163,7 +165,7 @@ class _Checker:
         return self._formula[node.start : node.end]
 
     def _error(self, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
-        return _at(self._formula, start, problem, hint, rule, fix)
+        return _at(formula=self._formula, start=start, problem=problem, hint=hint, rule=rule, fix=fix)
 
     # ---- names and characters
 

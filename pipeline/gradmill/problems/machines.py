@@ -61,16 +61,16 @@ def json(report: Report) -> str:
 def _finding(placed: Placed) -> Finding:
     place, problem = placed.place, placed.problem
     return Finding(
-        place.file,
-        place.line,
-        place.column if not place.line else max(place.column, 1),
-        "warning" if problem.warning else "error",
-        placed.rule,
-        problem.op,
-        problem.field,
-        problem.problem,
-        problem.hint,
-        Fix(*problem.fix) if problem.fix else None,
+        file=place.file,
+        line=place.line,
+        column=place.column if not place.line else max(place.column, 1),
+        severity="warning" if problem.warning else "error",
+        rule=placed.rule,
+        op=problem.op,
+        field=problem.field,
+        problem=problem.problem,
+        hint=problem.hint,
+        fix=Fix(*problem.fix) if problem.fix else None,
     )
 
 

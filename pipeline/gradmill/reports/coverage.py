@@ -139,15 +139,15 @@ def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
     """The coverage of one Node. `serves`: the functions that it serves, by name."""
     failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
     return Row(
-        row.op,
-        row.dispatch_key,
-        row.node or "",
-        tuple(a.name for a in info.args_with_derivatives),
-        tuple(name for d in info.forward_derivatives for name in d.var_names),
-        tuple(failing),
-        (*(_saved(a, True) for a in info.all_saved_inputs), *(_saved(a, False) for a in info.all_saved_outputs)),
-        serves,
-        row.synthesized,
+        op=row.op,
+        dispatch_key=row.dispatch_key,
+        node=row.node or "",
+        inputs=tuple(a.name for a in info.args_with_derivatives),
+        forward=tuple(name for d in info.forward_derivatives for name in d.var_names),
+        not_implemented=tuple(failing),
+        saves=(*(_saved(a, True) for a in info.all_saved_inputs), *(_saved(a, False) for a in info.all_saved_outputs)),
+        serves=serves,
+        synthesized=row.synthesized,
     )
 
 
@@ -161,17 +161,17 @@ def totals_of(rows: Sequence[Row]) -> Totals:
     tensors = [sum(saved.tensor for saved in row.saves) for row in rows]
     saved = sum(len(row.saves) for row in rows)
     return Totals(
-        len(rows),
-        len(forward),
-        len(rows) - len(forward),
-        sum(bool(row.not_implemented) for row in rows),
-        sum(set(row.not_implemented) == set(row.inputs) for row in rows),
-        sum(map(bool, tensors)),
-        sum(not row.saves for row in rows),
-        sum(tensors),
-        saved - sum(tensors),
-        _functions(rows),
-        _functions(forward),
+        nodes=len(rows),
+        forward=len(forward),
+        without_forward=len(rows) - len(forward),
+        some_not_implemented=sum(bool(row.not_implemented) for row in rows),
+        all_not_implemented=sum(set(row.not_implemented) == set(row.inputs) for row in rows),
+        saving_tensors=sum(map(bool, tensors)),
+        saving_nothing=sum(not row.saves for row in rows),
+        saved_tensors=sum(tensors),
+        saved_others=saved - sum(tensors),
+        functions=_functions(rows),
+        functions_forward=_functions(forward),
     )
 
 

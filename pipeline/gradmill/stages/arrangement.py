@@ -168,7 +168,7 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     if kind is HOOK_FILES:
         from gradmill.stages.layered.hooks import texts
 
-        return [File(name, "", {}, {}, ()) for name in db.names(texts)]
+        return [File(name=name, template="", constants={}, slots={}, units=()) for name in db.names(texts)]
     if not kind.described or not facts.described:
         return kind.files(members, layout, facts)
     from gradmill.families.described import described_files, layout_of, located, stands_apart

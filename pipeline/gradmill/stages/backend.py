@@ -145,7 +145,7 @@ def backend_function(db: Database, role: Role, name: str) -> BackendFunction | N
     if facts is None or member is None or own is None:
         return None
     functional, out = (function(db, each) if each else None for each in (member.functional, member.out))
-    return BackendFunction(facts, member, own, functional, out)
+    return BackendFunction(backend=facts, member=member, function=own, functional=functional, out=out)
 
 
 # ---- errors
@@ -313,6 +313,13 @@ def check_kernels(db: Database, role: Role, declarations: Mapping[str, str]) -> 
     for kernel, functions in wanted.items():
         file = spec_set(db).files[key]
         declared = [declarations[each] for each in functions if declarations.get(each)]
-        missing = missing_kernel(kernel, len(functions), defined, facts.class_name, file, declared)
+        missing = missing_kernel(
+            kernel=kernel,
+            wanted=len(functions),
+            defined=defined,
+            class_name=facts.class_name,
+            file=file,
+            declarations=declared,
+        )
         if missing is not None:
             db.report(placed(db, role, functions[0], problem_of(missing, role, "", "")))

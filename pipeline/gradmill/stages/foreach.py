@@ -71,7 +71,15 @@ def fits(db: Database, name: str, candidate: str) -> bool:
 
 def _reference(name: str, head: FunctionHead, other: FunctionHead, defined: Defined) -> Reference:
     inplace = head.kind == "inplace"
-    return Reference(name, head.name, head.cpp_name, inplace, defined.function, other.name, defined.definition)
+    return Reference(
+        function=name,
+        name=head.name,
+        cpp_name=head.cpp_name,
+        inplace=inplace,
+        reference=defined.function,
+        reference_name=other.name,
+        definition=defined.definition,
+    )
 
 
 def _by_base(
@@ -164,12 +172,12 @@ def row_of(db: Database, name: str) -> NodeRow | None:
 
 def _row(node: str | None, reference: Reference) -> NodeRow:
     return NodeRow(
-        node,
-        reference.base,
-        reference.name,
-        DISPATCH_KEY,
-        reference.function,
-        reference.definition,
+        node=node,
+        operator=reference.base,
+        op=reference.name,
+        dispatch_key=DISPATCH_KEY,
+        function=reference.function,
+        definition=reference.definition,
         synthesized=True,
     )
 

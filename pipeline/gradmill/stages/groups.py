@@ -30,7 +30,16 @@ class Members(Struct, frozen=True, array_like=True):
     def unit(self, name: str) -> Unit:
         """The unit of a name."""
         functions, entry = tuple(self.functions), entry_of(self.first)
-        return Unit(name, self.op, self.operator, self.op, "native", entry, function=self.first, functions=functions)
+        return Unit(
+            name=name,
+            title=self.op,
+            operator=self.operator,
+            op=self.op,
+            role="native",
+            entry=entry,
+            function=self.first,
+            functions=functions,
+        )
 
 
 class Variants(Members, frozen=True, array_like=True):
@@ -77,15 +86,22 @@ def printed(db: Database, bucket: str) -> dict[str, Printed]:
     for group in groups(db, bucket).values():
         if len(group.functions) > 1:
             first = group.functions[group.places.index(min(group.places))]
-            found[VARIANTS + first] = Printed(group.functions, group.operator, group.op, first, first)
+            found[VARIANTS + first] = Printed(
+                functions=group.functions, operator=group.operator, op=group.op, first=first, before=first
+            )
     listed = heads(db, bucket)
     named = dict(listed)
     for view in views(db, bucket).groups:
         functions, head = [name for name in (view.view, view.copy, view.inplace) if name], named[view.view]
-        found[VIEW + view.first] = Printed(functions, head.base, head.name, view.first, view.first, view)
+        found[VIEW + view.first] = Printed(
+            functions=functions, operator=head.base, op=head.name, first=view.first, before=view.first, view=view
+        )
     grouped = {name for members in found.values() for name in members.functions}
     alone = ((name, head) for name, head in listed if name not in grouped)
-    return found | {ALONE + name: Printed([name], head.base, head.name, name, name) for name, head in alone}
+    return found | {
+        ALONE + name: Printed(functions=[name], operator=head.base, op=head.name, first=name, before=name)
+        for name, head in alone
+    }
 
 
 def together(db: Database, name: str) -> Together | None:

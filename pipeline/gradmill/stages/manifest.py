@@ -39,12 +39,12 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
     described, at = spec_set(db), (layout, shards)
     listed, within = files(db, *at), titles(db, *at)
     header = Manifest(
-        __version__,
-        described.name,
-        version(db),
-        layout,
-        tuple(_inputs(db, (file.template for file in listed.values()))),
-        _HERE,
+        gradmill=__version__,
+        specs=described.name,
+        release=version(db),
+        layout=layout,
+        inputs=tuple(_inputs(db, (file.template for file in listed.values()))),
+        files=_HERE,
     )
     head, end = msgspec.json.encode(header).split(_HERE)
     lines = (_file_line(db, listed[name], made(db, *at, name), of) for name, of in within.items())
@@ -118,7 +118,14 @@ def lines_of_each(db: Database, layout: str, shards: int, bucket: str) -> bytes:
         inputs = _inputs_of(db, file)
         titled = by_key((name.replace(ANY, unit.operator), unit.title) for unit in units_in(db, file.family, bucket))
         lines += [
-            ManifestFile(each, text.size, text.sha256.hex(), text.xxh3.hex(), inputs, tuple(titled[each]))
+            ManifestFile(
+                path=each,
+                size=text.size,
+                sha256=text.sha256.hex(),
+                xxh3=text.xxh3.hex(),
+                inputs=inputs,
+                units=tuple(titled[each]),
+            )
             for each, text in made_of_each(db, layout, shards, name, bucket).items()
         ]
     return b",\n".join(map(_encoder.encode, lines))
@@ -163,7 +170,15 @@ def unit_facts(db: Database, part: str) -> UnitFacts:
     ]
     lines = _encoder.encode_lines(
         [
-            ManifestUnit(unit.title, family, _TEXT, unit.dispatch_key, file, _NUMBER, unit.synthesized)
+            ManifestUnit(
+                unit=unit.title,
+                family=family,
+                schema=_TEXT,
+                dispatch_key=unit.dispatch_key,
+                file=file,
+                line=_NUMBER,
+                synthesized=unit.synthesized,
+            )
             for (family, unit), file in zip(named, named_files)
         ]
     )

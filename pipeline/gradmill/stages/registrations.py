@@ -41,7 +41,12 @@ def registrations(db: Database, bucket: str) -> dict[str, Registered]:
         if group is not None:
             for key, declared in _keys(db, group):
                 found[f"{key} {first}"] = Registered(
-                    members.functions, members.operator, members.op, first, members.before, declared=declared
+                    functions=members.functions,
+                    operator=members.operator,
+                    op=members.op,
+                    first=first,
+                    before=members.before,
+                    declared=declared,
                 )
     return found
 

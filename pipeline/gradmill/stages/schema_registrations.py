@@ -62,9 +62,13 @@ def registration(db: Database, name: str) -> SchemaRegistration | None:
         return None
     chosen = with_schemas(db, bucket_of_function(name))
     if chosen is not None and name not in chosen:
-        return SchemaRegistration(own, False, None, False, False)
+        return SchemaRegistration(function=own, selected=False, number=None, declares=False, begins=False)
     tags = tag_sets.item(db, _key(own.namespace, own.tags)) if own.tags else None
     begins = own.namespace != ATEN and libraries.item(db, own.namespace) == name
     return SchemaRegistration(
-        own, True, tags.number if tags is not None else None, tags is not None and tags.first == name, begins
+        function=own,
+        selected=True,
+        number=tags.number if tags is not None else None,
+        declares=tags is not None and tags.first == name,
+        begins=begins,
     )

@@ -28,7 +28,12 @@ def listed(db: Database) -> list[ListedOperator] | None:
     """The selected operators; None without a list, or if the file selects all. Reports the file's errors."""
     names = aten_request(db).operator_names
     if names is not None:
-        return [ListedOperator(name, name + OVERLOADS if "." not in name else name, True, 0, 0) for name in names]
+        return [
+            ListedOperator(
+                name=name, pattern=name + OVERLOADS if "." not in name else name, trained=True, line=0, column=0
+            )
+            for name in names
+        ]
     if OPERATORS not in spec_set(db).files:
         return None
     from gradmill.specs.operators import read_operators  # reads YAML

@@ -61,7 +61,9 @@ def in_file(db: Database, key: str) -> list[Silence]:
             continue
         rule, reason = match["rule"], match["reason"].strip()
         name = entry[0] if entry is not None else ""
-        silences.append(Silence(role, key, name, rule, reason, number, match.start() + 1))
+        silences.append(
+            Silence(role=role, key=key, entry=name, rule=rule, reason=reason, line=number, column=match.start() + 1)
+        )
     return silences
 
 
@@ -82,7 +84,11 @@ def in_description(db: Database) -> list[Silence]:
             on += 1
         if match is not None:
             rule, reason = match["rule"], match["reason"].strip()
-            silences.append(Silence("set", DESCRIPTION, str(on), rule, reason, number, column))
+            silences.append(
+                Silence(
+                    role="set", key=DESCRIPTION, entry=str(on), rule=rule, reason=reason, line=number, column=column
+                )
+            )
     return silences
 
 
@@ -100,7 +106,15 @@ def in_backend(db: Database) -> list[Silence]:
             on += 1
         if match is not None:
             silences.append(
-                Silence(BACKEND, BACKEND, str(on), match["rule"], match["reason"].strip(), number, match.start() + 1)
+                Silence(
+                    role=BACKEND,
+                    key=BACKEND,
+                    entry=str(on),
+                    rule=match["rule"],
+                    reason=match["reason"].strip(),
+                    line=number,
+                    column=match.start() + 1,
+                )
             )
     return silences
 

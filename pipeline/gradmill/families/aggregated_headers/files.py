@@ -47,7 +47,14 @@ class AggregatedHeaders(InAten):
         slots = {"NativeMetaFunctions_declarations": META}
         listed = [
             _kernels(names, blocks.get("", []), release),
-            File(META_FUNCTIONS, f"ATen/{META_FUNCTIONS}", holes, slots, names, of_lines=tuple(slots)),
+            File(
+                name=META_FUNCTIONS,
+                template=f"ATen/{META_FUNCTIONS}",
+                constants=holes,
+                slots=slots,
+                units=names,
+                of_lines=tuple(slots),
+            ),
         ]
         for key in keys_with_headers(release):
             listed += [key_header(key), _functions(key, names, blocks.get(key, []), release)]
@@ -69,14 +76,30 @@ def _blocks(rows: Iterable[str]) -> dict[str, Blocks]:
 def _kernels(names: tuple[str, ...], blocks: Blocks, release: Release) -> File:
     holes: dict[str, str | list[str]] = {"NativeFunctions_includes": f"#include <ATen/{META_FUNCTIONS}>"}
     spaces = {namespace: namespace for namespace, _ in blocks}
-    return _file(NATIVE_FUNCTIONS, f"ATen/{NATIVE_FUNCTIONS}", "", holes, names, (blocks, spaces), release)
+    return _file(
+        name=NATIVE_FUNCTIONS,
+        template=f"ATen/{NATIVE_FUNCTIONS}",
+        key="",
+        holes=holes,
+        units=names,
+        blocks=(blocks, spaces),
+        release=release,
+    )
 
 
 def _functions(key: str, names: tuple[str, ...], blocks: Blocks, release: Release) -> File:
     holes: dict[str, str | list[str]] = {"dispatch_namespace": key.lower(), "DispatchKeyFunctions_inl_includes": []}
     declaring = [each for each in blocks if each[1]]
     spaces = {namespace: namespace.replace("native", key.lower()) for namespace, _ in declaring}
-    return _file(f"{key}Functions_inl.h", KEY_INLINE, key, holes, names, (declaring, spaces), release)
+    return _file(
+        name=f"{key}Functions_inl.h",
+        template=KEY_INLINE,
+        key=key,
+        holes=holes,
+        units=names,
+        blocks=(declaring, spaces),
+        release=release,
+    )
 
 
 def _file(
@@ -98,7 +121,7 @@ def _file(
     first = {each: f"${{{each}}}" for each in ("generated_comment", *holes)}
     slots = {place: piece_in(key, namespace) for namespace, place in places.items()}
     filled = {**first, hole: namespaces(lines, release)}
-    return File(name, template, holes, slots, units, first=filled, of_lines=(hole,))
+    return File(name=name, template=template, constants=holes, slots=slots, units=units, first=filled, of_lines=(hole,))
 
 
 AGGREGATED_HEADERS = AggregatedHeaders()

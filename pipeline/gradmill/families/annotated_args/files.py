@@ -46,7 +46,7 @@ class AnnotatedArgs(Family):
         for unit in units:
             members.get(unit.name.rpartition(".")[0], []).append(unit.name)
         listed = tuple(name for names_of in members.values() for name in names_of)
-        return [File(NAME, TEMPLATE, {}, {"annotated_args": ROWS}, listed)]
+        return [File(name=NAME, template=TEMPLATE, constants={}, slots={"annotated_args": ROWS}, units=listed)]
 
 
 ANNOTATED_ARGS = AnnotatedArgs()

@@ -50,7 +50,17 @@ def header(backend: Backend, class_name: str, units: Sequence[Unit]) -> File:
         first["namespace_prologue"] = f"${{meta_headers}}\n\n{first['namespace_prologue']}"
         ordered["meta_headers"] = (META_HEADER,)
     name = f"{backend.default_class}.h"
-    return File(name, HEADER, constants, {}, names, comment=_STUBS, mark=_STUBS, first=first, ordered=ordered)
+    return File(
+        name=name,
+        template=HEADER,
+        constants=constants,
+        slots={},
+        units=names,
+        comment=_STUBS,
+        mark=_STUBS,
+        first=first,
+        ordered=ordered,
+    )
 
 
 def registrations(layout: BackendLayout, units: Sequence[Unit], how: Registering, release: Release) -> list[File]:
@@ -87,11 +97,11 @@ def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: 
         how.block: text[how.block].fill({"key": key, "body": "${registrations}"}),
     }
     return File(
-        f"Register{key}.cpp",
-        REGISTER,
-        constants,
-        {"dispatch_anonymous_definitions": WRAPPER, "registrations": REGISTRATION},
-        tuple(unit.name for unit in units if unit.dispatch_key == key),
+        name=f"Register{key}.cpp",
+        template=REGISTER,
+        constants=constants,
+        slots={"dispatch_anonymous_definitions": WRAPPER, "registrations": REGISTRATION},
+        units=tuple(unit.name for unit in units if unit.dispatch_key == key),
         comment=comment_of_script(how.script, REGISTER.removeprefix("ATen/")),
         first=first,
         nested={"dispatch_definitions": DEFINITIONS},

@@ -51,9 +51,26 @@ class Bindings(Family):
         own = [unit for unit in units if unit.name.rpartition(".")[0] == "torch"]
         for shard, names in distributed(own, SHARDS, everything=layout.name != "split").items():
             name = SHARDED.replace(".", f"{shard}.")
-            listed.append(File(name, SHARDED, {"shard_id": shard}, dict(self.slots), names, shard=shard))
+            listed.append(
+                File(
+                    name=name,
+                    template=SHARDED,
+                    constants={"shard_id": shard},
+                    slots=dict(self.slots),
+                    units=names,
+                    shard=shard,
+                )
+            )
         for template, module in _FILES.items():
-            listed.append(File(template, template, {}, dict(self.slots), tuple(sorted(modules.get(module, ())))))
+            listed.append(
+                File(
+                    name=template,
+                    template=template,
+                    constants={},
+                    slots=dict(self.slots),
+                    units=tuple(sorted(modules.get(module, ()))),
+                )
+            )
         return listed
 
     def owns(self, name: str) -> bool:

@@ -121,15 +121,15 @@ def plan(binding: Binding, release: Release) -> BindingPlan:
     counts = [len(signature_of(each, release, method=method).parameters) for each in binding.overloads]
     name = binding.overloads[0].function.func.name
     return BindingPlan(
-        binding.module,
-        binding.name,
-        name.base,
-        name.dunder,
-        counts == [0],
-        all(is_recorded(each.function.func, release) for each in binding.overloads),
-        max(counts),
-        tuple(named.values()),
-        tuple(_case(group, named, release) for group in groups(binding, release)),
+        module=binding.module,
+        name=binding.name,
+        header=name.base,
+        dunder=name.dunder,
+        no_arguments=counts == [0],
+        traceable=all(is_recorded(each.function.func, release) for each in binding.overloads),
+        most=max(counts),
+        structseqs=tuple(named.values()),
+        cases=tuple(_case(group, named, release) for group in groups(binding, release)),
     )
 
 
@@ -179,17 +179,17 @@ def _call(group: SignatureGroup, function: NativeFunction, named: dict[str, Stru
     structseq = named.get(key_of(cpp_name(schema), named_results(schema)))
     makes_result = bool(group.signature.options) and (not grouped or group.signature.method)
     return Call(
-        f"aten::{schema}" if form is None else f"[deprecated] aten::{form.schema}",
-        cpp_name(schema),
-        _parameters(group, function, arguments, release),
-        _returns(schema, release),
-        _target(function),
-        _passed(group, function, release),
-        local,
-        options,
-        reads["requires_grad"] if makes_result else "",
-        structseq.variable if structseq is not None else "",
-        _returns_list(schema),
+        schema=f"aten::{schema}" if form is None else f"[deprecated] aten::{form.schema}",
+        function=cpp_name(schema),
+        parameters=_parameters(group, function, arguments, release),
+        returns=_returns(schema, release),
+        target=_target(function),
+        passed=_passed(group, function, release),
+        locals=local,
+        options=options,
+        requires_grad=reads["requires_grad"] if makes_result else "",
+        structseq=structseq.variable if structseq is not None else "",
+        returns_list=_returns_list(schema),
     )
 
 

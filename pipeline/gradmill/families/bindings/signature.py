@@ -92,13 +92,13 @@ def signature_of(overload: Overload, release: Release, *, method: bool) -> Pytho
     keywords = schema.kwarg_only if at is None else schema.kwarg_only[:at] + schema.kwarg_only[at + 4 :]
     own = schema.self_argument if method else None
     return PythonSignature(
-        schema.name.unqualified,
-        tuple(_parameter(a, release) for a in schema.positional if a is not own),
-        tuple(_parameter(a, release) for a in keywords),
-        _out(schema, release),
-        _options(schema, overload.function.category_override, release),
-        method,
-        overload.form is not None,
+        name=schema.name.unqualified,
+        positional=tuple(_parameter(a, release) for a in schema.positional if a is not own),
+        keywords=tuple(_parameter(a, release) for a in keywords),
+        out=_out(schema, release),
+        options=_options(schema, overload.function.category_override, release),
+        method=method,
+        deprecated=overload.form is not None,
     )
 
 

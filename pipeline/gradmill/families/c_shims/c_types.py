@@ -71,7 +71,9 @@ def _optional(of: CArgument) -> CArgument:
     first, *others = of.types
     form = _OPTIONALS.get(of.cpp, "optional_list" if of.cpp.startswith("c10::ArrayRef<") else "optional")
     inner = of.cpp.removeprefix("c10::ArrayRef<").removesuffix(">") if form == "optional_list" else of.cpp
-    return CArgument((f"{first}*", *others), of.names, f"::std::optional<{of.cpp}>", form, inner)
+    return CArgument(
+        types=(f"{first}*", *others), names=of.names, cpp=f"::std::optional<{of.cpp}>", form=form, inner=inner
+    )
 
 
 def _list(type_: str, of: CArgument, *, write: bool) -> CArgument:
@@ -85,5 +87,9 @@ def _list(type_: str, of: CArgument, *, write: bool) -> CArgument:
     form = "list" if write and of.cpp == "at::Tensor" else _LISTS.get(of.cpp, "list")
     name = of.names[0]
     return CArgument(
-        (f"const {of.types[0]}*", "int64_t"), (name, f"{name}_len_"), f"c10::ArrayRef<{of.cpp}>", form, inner
+        types=(f"const {of.types[0]}*", "int64_t"),
+        names=(name, f"{name}_len_"),
+        cpp=f"c10::ArrayRef<{of.cpp}>",
+        form=form,
+        inner=inner,
     )

@@ -87,7 +87,7 @@ def _filled(section: str, device: str, values: Mapping[str, str], release: Relea
 
 
 def _file(name: str, whole: str, slots: dict[str, str], units: tuple[str, ...]) -> File:
-    return File(name, "", {}, slots, units, before=whole, mark=_MARK, raw=True)
+    return File(name=name, template="", constants={}, slots=slots, units=units, before=whole, mark=_MARK, raw=True)
 
 
 C_SHIMS = CShims()

@@ -38,7 +38,7 @@ class CompositeKernels(InAten):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The source."""
         names = tuple(unit.name for kind in (VIEW, VARIANTS) for unit in units if unit.name.startswith(kind))
-        return [File(NAME, TEMPLATE, {}, dict(self.slots), names)]
+        return [File(name=NAME, template=TEMPLATE, constants={}, slots=dict(self.slots), units=names)]
 
 
 COMPOSITE_KERNELS = CompositeKernels()

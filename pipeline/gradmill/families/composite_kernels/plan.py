@@ -58,15 +58,15 @@ def plan(group: Together, release: Release) -> CompositesPlan:
     view, own = group.view, {schema_kind(f.func): f for f in group.variants}
     if view is not None:
         bases = tuple(f.func.name.base for f in (view.view, view.copy) if f is not None)
-        return CompositesPlan(True, bases, _copy(view, release), None, None)
+        return CompositesPlan(is_view=True, included=bases, copy=_copy(view, release), functional=None, out=None)
     declared = [own[kind] for kind in ("inplace", "mutable", "functional") if kind in own and _declared(own[kind])]
     made = {kind for kind, function in own.items() if not _declared(function)}
     return CompositesPlan(
-        False,
-        tuple(f.func.name.base for f in declared),
-        None,
-        _functional(own, release) if "functional" in made else None,
-        _out(own["out"], own["functional"], release) if "out" in made else None,
+        is_view=False,
+        included=tuple(f.func.name.base for f in declared),
+        copy=None,
+        functional=_functional(own, release) if "functional" in made else None,
+        out=_out(own["out"], own["functional"], release) if "out" in made else None,
     )
 
 
@@ -95,12 +95,12 @@ def _copy(group: ViewGroup, release: Release) -> CompositeKernel | None:
     own = native_parameters(copy, release, symint=kernel.supports_symint)
     arguments = translate(values(own), goals(parameters(view.func, passing_of(view, release, symint=True))))
     return CompositeKernel(
-        returns_type(copy, release),
-        kernel.name,
-        own,
-        unambiguous_name(view.func.name),
-        ", ".join(arguments),
-        "",
+        returns=returns_type(copy, release),
+        name=kernel.name,
+        parameters=own,
+        struct=unambiguous_name(view.func.name),
+        arguments=", ".join(arguments),
+        returned="",
         is_list=returned == ["Tensor[]"],
         by_reshape=by_reshape,
     )
@@ -117,13 +117,13 @@ def _functional(group: dict[SchemaKind, NativeFunction], release: Release) -> Co
     scope = [Value(p.name, p.type, f"{p.name}_clone" if p.name in cloned else p.name) for p in declared]
     returned = [*fresh_results(target.func, "output"), *(f"{name}_clone" for name in cloned)]
     return CompositeKernel(
-        returns_type(own, release),
-        cpp_name(own.func) + _suffix(group["out"]),
-        declared,
-        unambiguous_name(target.func.name),
-        ", ".join(translate(scope, goals(parameters(target.func, how)))),
-        return_statement(own, returned, release),
-        bool(target.func.returns),
+        returns=returns_type(own, release),
+        name=cpp_name(own.func) + _suffix(group["out"]),
+        parameters=declared,
+        struct=unambiguous_name(target.func.name),
+        arguments=", ".join(translate(scope, goals(parameters(target.func, how)))),
+        returned=return_statement(own, returned, release),
+        assigned=bool(target.func.returns),
         clones=cloned,
     )
 
@@ -135,12 +135,12 @@ def _out(own: NativeFunction, functional: NativeFunction, release: Release) -> C
     results = each_result(functional.func, "tmp_output", max(len(own.func.out), len(own.func.returns)))
     returned = [alias or result for alias, result in zip(aliased_arguments(own.func), results)]
     return CompositeKernel(
-        returns_type(own, release),
-        unambiguous_name(own.func.name) + _suffix(own),
-        declared,
-        unambiguous_name(functional.func.name),
-        ", ".join(translate(values(declared), goals(parameters(functional.func, how)))),
-        return_statement(own, returned, release),
+        returns=returns_type(own, release),
+        name=unambiguous_name(own.func.name) + _suffix(own),
+        parameters=declared,
+        struct=unambiguous_name(functional.func.name),
+        arguments=", ".join(translate(values(declared), goals(parameters(functional.func, how)))),
+        returned=return_statement(own, returned, release),
         copies=tuple((a.name, each) for a, each in zip(own.func.out, results)),
     )
 

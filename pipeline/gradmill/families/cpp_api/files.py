@@ -61,11 +61,11 @@ class CppApi(InAten):
         with_units = (CLASS, REDISPATCHING) if layout.operator_headers else (ALL, CLASS, REDISPATCHING)
         listed = [
             File(
-                f"core/{name}" if name in _IN_CORE else name,
-                f"ATen/{name}",
-                lists if name == ALL else {},
-                {hole: piece for hole, piece in self.slots.items() if self.homes[hole] == f"ATen/{name}"},
-                names if name in with_units else (),
+                name=f"core/{name}" if name in _IN_CORE else name,
+                template=f"ATen/{name}",
+                constants=lists if name == ALL else {},
+                slots={hole: piece for hole, piece in self.slots.items() if self.homes[hole] == f"ATen/{name}"},
+                units=names if name in with_units else (),
             )
             for name in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
         ]

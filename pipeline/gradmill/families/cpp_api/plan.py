@@ -50,12 +50,12 @@ def plan(function: NativeFunction, release: Release) -> CppApiPlan:
         return tuple(Wrapper(each, passed(each, goals(operator.parameters), method=method)) for each in signatures)
 
     return CppApiPlan(
-        str(schema),
-        schema.name.base,
-        operator.struct,
-        wrappers(method=False),
-        wrappers(method=True) if "method" in function.variants else (),
-        "function" in function.variants,
-        has_symint(schema),
-        tuple(header_keys(function, release)),
+        schema=str(schema),
+        base=schema.name.base,
+        struct=operator.struct,
+        functions=wrappers(method=False),
+        methods=wrappers(method=True) if "method" in function.variants else (),
+        is_function="function" in function.variants,
+        has_symint=has_symint(schema),
+        keys=tuple(header_keys(function, release)),
     )

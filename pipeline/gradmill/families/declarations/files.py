@@ -35,7 +35,17 @@ class Declarations(InAten):
         """The one file."""
         names = tuple(unit.name for unit in units)
         whole = "${declarations}\n" if names else "[]\n"
-        return [File(NAME, "", {}, dict(self.slots), names, before=whole, mark="\n  schema_string: aten::")]
+        return [
+            File(
+                name=NAME,
+                template="",
+                constants={},
+                slots=dict(self.slots),
+                units=names,
+                before=whole,
+                mark="\n  schema_string: aten::",
+            )
+        ]
 
 
 DECLARATIONS = Declarations()

@@ -92,26 +92,26 @@ def plan(subject: WithOrigin, release: Release) -> Declaration:
         declared.setdefault(each.name, []).append(each)
     has_method = "method" in function.variants
     return Declaration(
-        cpp_name(schema),
-        schema.name.unqualified,
-        schema.name.overload,
-        function.manual_kernel_registration,
-        function.category_override or "",
-        f"aten::{schema}",
-        [declared[each.name].pop(0) if each.type else _options(each, function, release) for each in bound],
-        f"{returns_type(function, release)} ({', '.join([a.type for a in ordered])})",
-        ordered,
-        ["Type", *["Tensor"] * has_method, *["namespace"] * ("function" in function.variants)],
-        "native",
-        function.python_module or "",
-        _returns(function, how, release),
-        schema.name.inplace,
-        schema.options_index is not None and not has_method,
-        _is_abstract(subject.origin, release),
-        function.device_guard,
-        False,
-        False,
-        IMPLICIT in function.dispatch,
+        name=cpp_name(schema),
+        operator_name=schema.name.unqualified,
+        overload_name=schema.name.overload,
+        manual_kernel_registration=function.manual_kernel_registration,
+        category_override=function.category_override or "",
+        schema_string=f"aten::{schema}",
+        arguments=[declared[each.name].pop(0) if each.type else _options(each, function, release) for each in bound],
+        schema_order_cpp_signature=f"{returns_type(function, release)} ({', '.join([a.type for a in ordered])})",
+        schema_order_arguments=ordered,
+        method_of=["Type", *["Tensor"] * has_method, *["namespace"] * ("function" in function.variants)],
+        mode="native",
+        python_module=function.python_module or "",
+        returns=_returns(function, how, release),
+        inplace=schema.name.inplace,
+        is_factory_method=schema.options_index is not None and not has_method,
+        abstract=_is_abstract(subject.origin, release),
+        device_guard=function.device_guard,
+        with_gil=False,
+        deprecated=False,
+        has_math_kernel=IMPLICIT in function.dispatch,
     )
 
 
@@ -130,11 +130,11 @@ def _argument(
     if argument.default is not None:
         default = _as_value(default_expression(argument.default, argument.type, release, symint=False))
     return DeclaredArgument(
-        argument.annotation,
-        _dynamic_type(argument.type, how),
-        _is_nullable(argument.type),
-        argument.name,
-        argument_type(argument.type, how, mutable=argument.is_write).passed,
+        annotation=argument.annotation,
+        dynamic_type=_dynamic_type(argument.type, how),
+        is_nullable=_is_nullable(argument.type),
+        name=argument.name,
+        type=argument_type(argument.type, how, mutable=argument.is_write).passed,
         allocate=out,
         default=default,
         field_name=field,
@@ -148,11 +148,11 @@ def _options(binding: Binding, function: NativeFunction, release: Release) -> De
     """The four tensor options as one argument."""
     default = binding_default(binding, function, release, symint=False)
     return DeclaredArgument(
-        None,
-        TENSOR_OPTIONS,
-        False,
-        binding.name,
-        TENSOR_OPTIONS,
+        annotation=None,
+        dynamic_type=TENSOR_OPTIONS,
+        is_nullable=False,
+        name=binding.name,
+        type=TENSOR_OPTIONS,
         default=UNSET if default is None else default,
         kwarg_only=True,
     )

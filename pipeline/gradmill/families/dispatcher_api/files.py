@@ -106,11 +106,25 @@ class DispatcherApi(InAten, Sharded):
         headers: dict[str, str | list[str]] = {"static_dispatch_extra_headers": _headers_of_keys(release)}
         return [
             _schemas(names, lists["namespaces"], lists["libraries"]),
-            File("core/ATenOpList.cpp", _NAMES, {}, {"aten_ops": NAME}, names),
+            File(name="core/ATenOpList.cpp", template=_NAMES, constants={}, slots={"aten_ops": NAME}, units=names),
             _kernels(names),
-            File(_PLUMBING, "", {}, {"plumbing": PLUMBING}, names, before=_PLUMBING_TEXT, mark=_PLUMBING_HEAD),
+            File(
+                name=_PLUMBING,
+                template="",
+                constants={},
+                slots={"plumbing": PLUMBING},
+                units=names,
+                before=_PLUMBING_TEXT,
+                mark=_PLUMBING_HEAD,
+            ),
             _symbols(lists["symbols"], lists["attributes"]),
-            File("core/enum_tag.h", _TAGS, {"enum_of_valid_tags": ",\n".join(checked_tags(layout))}, {}, ()),
+            File(
+                name="core/enum_tag.h",
+                template=_TAGS,
+                constants={"enum_of_valid_tags": ",\n".join(checked_tags(layout))},
+                slots={},
+                units=(),
+            ),
             *_structs(units, frozenset(lists["methods"]), of_operators=layout.operator_headers),
             *(replace(file, constants=headers) for file in super().files(units, layout, release)),
             *(self.header_files(units, release) if layout.operator_headers else ()),
@@ -158,7 +172,9 @@ def _declared(name: str, template: str, includes: list[str], units: Sequence[Uni
     """A header with the structs of these units."""
     constants: dict[str, str | list[str]] = {f"{name}_includes": includes}
     slots = {f"{name}_declarations": DECLARATION}
-    return File(f"{name}.h", template, constants, slots, tuple(unit.name for unit in units))
+    return File(
+        name=f"{name}.h", template=template, constants=constants, slots=slots, units=tuple(unit.name for unit in units)
+    )
 
 
 def _schemas(names: tuple[str, ...], namespaces: Iterable[str], libraries: Sequence[str]) -> File:
@@ -173,13 +189,15 @@ def _schemas(names: tuple[str, ...], namespaces: Iterable[str], libraries: Seque
         slots[hole], holes[name] = library_piece(REGISTRATION, namespace), namespace
     kept = ("generated_comment", "aten_schema_registrations")
     first = {**{hole: f"${{{hole}}}" for hole in kept}, "schema_registrations": "".join(blocks)}
-    return File("RegisterSchema.cpp", _SCHEMAS, holes, slots, names, first=first)
+    return File(name="RegisterSchema.cpp", template=_SCHEMAS, constants=holes, slots=slots, units=names, first=first)
 
 
 def _kernels(names: tuple[str, ...]) -> File:
     """The declarations of kernels, for backends."""
     slots = {"registration_declarations": KERNEL}
-    return File("RegistrationDeclarations.h", _KERNELS, {}, slots, names, mark=_KERNELS_HEAD)
+    return File(
+        name="RegistrationDeclarations.h", template=_KERNELS, constants={}, slots=slots, units=names, mark=_KERNELS_HEAD
+    )
 
 
 def _symbols(functions: Iterable[str], attributes: Iterable[str]) -> File:
@@ -188,7 +206,7 @@ def _symbols(functions: Iterable[str], attributes: Iterable[str]) -> File:
         "aten_symbols": _ROWS.join(f"_(aten, {name})" for name in functions if name not in _KEYWORDS),
         "attr_symbols": _ROWS.join(f"_(attr, {name})" for name in attributes),
     }
-    return File("core/aten_interned_strings.h", _SYMBOLS, constants, {}, ())
+    return File(name="core/aten_interned_strings.h", template=_SYMBOLS, constants=constants, slots={}, units=())
 
 
 DISPATCHER_API = DispatcherApi()

@@ -44,21 +44,21 @@ def plan(registration: SchemaRegistration, release: Release) -> SignaturePlan:
     schema, keys = function.func, set(function.dispatch) - release.absent_keys
     signature = signature_of(function, release)
     return SignaturePlan(
-        signature,
-        schema.name.base,
-        cpp_name(schema),
-        schema.name.unqualified,
-        schema.name.overload,
-        str(schema),
-        function.namespace,
-        registration.selected,
-        "" if registration.number is None else f"tags_{registration.number}",
-        function.tags if registration.declares else (),
-        registration.begins,
-        keys not in ({IMPLICIT}, {IMPLICIT, IMPLICIT_NESTED}),
-        _has_default(function),
-        plumbing_of(function, release),
-        static_call(function, signature, release),
+        signature=signature,
+        root=schema.name.base,
+        cpp_name=cpp_name(schema),
+        name=schema.name.unqualified,
+        overload=schema.name.overload,
+        schema=str(schema),
+        namespace=function.namespace,
+        registered=registration.selected,
+        tags="" if registration.number is None else f"tags_{registration.number}",
+        declared_tags=function.tags if registration.declares else (),
+        begins=registration.begins,
+        has_kernels=keys not in ({IMPLICIT}, {IMPLICIT, IMPLICIT_NESTED}),
+        has_default=_has_default(function),
+        plumbing=plumbing_of(function, release),
+        static_call=static_call(function, signature, release),
     )
 
 

@@ -38,7 +38,7 @@ def static_call(function: NativeFunction, signature: Signature, release: Release
     if not release.static_keys:
         return None
     if function.manual_kernel_registration:
-        return StaticCall("", "", (), "", (), False)
+        return StaticCall(function="", arguments="", cases=(), composite="", tensors=(), has_options=False)
     schema, symint = function.func, has_symint(function.func)
     goals = [(each.bound, each.cpp.passed) for each in bindings(function, release, symint=symint)]
     scope = values(signature.parameters)
@@ -46,12 +46,12 @@ def static_call(function: NativeFunction, signature: Signature, release: Release
         scope = [_redundant(each) if each.meaning == "memory_format" else each for each in scope]
     composite = composite_key(function)
     return StaticCall(
-        cpp_name(schema, symint=symint),
-        ", ".join(translate(scope, goals)),
-        tuple((key, _namespace(function, key)) for key in called_keys(function, release)),
-        f"at::{composite.lower()}" if composite else "",
-        tuple(each.name for each in schema.arguments if is_tensor_like(each.type)),
-        schema.options_index is not None,
+        function=cpp_name(schema, symint=symint),
+        arguments=", ".join(translate(scope, goals)),
+        cases=tuple((key, _namespace(function, key)) for key in called_keys(function, release)),
+        composite=f"at::{composite.lower()}" if composite else "",
+        tensors=tuple(each.name for each in schema.arguments if is_tensor_like(each.type)),
+        has_options=schema.options_index is not None,
     )
 
 

@@ -35,7 +35,13 @@ class Functionalize(InAten, Sharded):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards and the header."""
         views = tuple(unit.name for unit in units if unit.name.startswith(VIEW))
-        header = File(HEADER, f"ATen/{HEADER}", {}, {"view_inverse_declarations": INVERSE}, views)
+        header = File(
+            name=HEADER,
+            template=f"ATen/{HEADER}",
+            constants={},
+            slots={"view_inverse_declarations": INVERSE},
+            units=views,
+        )
         return [*super().files(units, layout, release), header]
 
     def owns(self, name: str) -> bool:

@@ -58,22 +58,22 @@ def mutation(function: NativeFunction, functional: NativeFunction, release: Rele
         problem = f"'{functional.func.name}' returns {len(made)} values; {len(written) + len(own)} are needed"
         raise SpecError(problem, f"'{schema.name}' returns some, and others are written to", field=("func",))
     return Mutation(
-        kernel,
-        schema_kind(schema) == "inplace" and all(a.type != "Storage" for a in schema.arguments),
-        ", ".join(value.text for value in scope(kernel, META)),
-        tuple(a.name for a in tensors if a.annotation is not None),
-        tuple(a.name for a in tensors if a.annotation is None),
-        tuple(a.name for a in tensors if a.annotation is None and a.type == "Tensor"),
-        unambiguous_name(schema.name),
-        ", ".join(translate(unwrapped, goals(kernel.parameters))),
-        result_type(schema, release) if schema.returns else "",
-        return_statement(function, [*aliased, *own], release),
-        unambiguous_name(functional.func.name),
-        ", ".join(_with_dtype(function, wanted, translate(unwrapped, goals(wanted)), release)),
-        result_type(functional.func, release),
-        tuple(made[: len(own)]),
-        tuple(zip(written, made[len(own) :])),
-        return_statement(function, [*aliased, *(f"output_{i}" for i in range(len(own)))], release),
+        kernel=kernel,
+        runs_on_meta=schema_kind(schema) == "inplace" and all(a.type != "Storage" for a in schema.arguments),
+        meta_arguments=", ".join(value.text for value in scope(kernel, META)),
+        mutated=tuple(a.name for a in tensors if a.annotation is not None),
+        others=tuple(a.name for a in tensors if a.annotation is None),
+        tensors=tuple(a.name for a in tensors if a.annotation is None and a.type == "Tensor"),
+        struct=unambiguous_name(schema.name),
+        arguments=", ".join(translate(unwrapped, goals(kernel.parameters))),
+        result=result_type(schema, release) if schema.returns else "",
+        returned=return_statement(function, [*aliased, *own], release),
+        functional=unambiguous_name(functional.func.name),
+        functional_arguments=", ".join(_with_dtype(function, wanted, translate(unwrapped, goals(wanted)), release)),
+        functional_result=result_type(functional.func, release),
+        fresh=tuple(made[: len(own)]),
+        written=tuple(zip(written, made[len(own) :])),
+        functional_returned=return_statement(function, [*aliased, *(f"output_{i}" for i in range(len(own)))], release),
     )
 
 

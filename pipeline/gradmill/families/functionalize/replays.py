@@ -64,21 +64,21 @@ def view(function: NativeFunction, group: ViewGroup, release: Release) -> View:
     wanted = goals(parameters(copy.func, how))
     others = parameters(group.view.func, how)[1:]
     return View(
-        kernel,
-        "inplace_view" in function.tags,
-        schema.arguments[0].name,
-        unambiguous_name(schema.name),
-        ", ".join(translate(scope(kernel, UNWRAPPED), wanted)),
-        unambiguous_name(copy.func.name),
-        ", ".join(translate(scope(kernel, META), wanted)),
-        tuple(_is_symbolic(a.name, a.type) for a in copy.func.arguments if a.type.startswith("SymInt")),
-        result_type(schema, release),
-        view_meta(str(schema.name)),
-        makes_several(schema),
-        str(schema.name) == "as_strided",
-        unambiguous_name(group.view.func.name),
-        tuple(p.name for p in others),
-        tuple(f"{p.name}.vec()" if p.type in OWNED_LISTS else p.name for p in others),
+        kernel=kernel,
+        inplace="inplace_view" in function.tags,
+        tensor=schema.arguments[0].name,
+        struct=unambiguous_name(schema.name),
+        arguments=", ".join(translate(scope(kernel, UNWRAPPED), wanted)),
+        copy=unambiguous_name(copy.func.name),
+        meta_arguments=", ".join(translate(scope(kernel, META), wanted)),
+        symbolic=tuple(_is_symbolic(a.name, a.type) for a in copy.func.arguments if a.type.startswith("SymInt")),
+        result=result_type(schema, release),
+        view_meta=view_meta(str(schema.name)),
+        is_list=makes_several(schema),
+        is_as_strided=str(schema.name) == "as_strided",
+        view=unambiguous_name(group.view.func.name),
+        others=tuple(p.name for p in others),
+        captured=tuple(f"{p.name}.vec()" if p.type in OWNED_LISTS else p.name for p in others),
     )
 
 

@@ -82,11 +82,11 @@ def _replay(outputs: Outputs, signature: Signature, release: Release) -> Replay:
     schema = outputs.function.func
     is_list = _returns_list(schema, outputs.differentiable)
     return Replay(
-        cpp_name(schema) in release.metadata_views,
-        view_func(str(schema.name)),
-        is_list,
-        tuple(p.name for p in signature.parameters if p.name != "self"),
-        tuple([_captured(p, outputs.function) for p in signature.parameters][1:]),
+        always=cpp_name(schema) in release.metadata_views,
+        view_func=view_func(str(schema.name)),
+        is_list=is_list,
+        arguments=tuple(p.name for p in signature.parameters if p.name != "self"),
+        captured=tuple([_captured(p, outputs.function) for p in signature.parameters][1:]),
     )
 
 

@@ -100,19 +100,27 @@ def _of_all(name: str, suffix: str, names: tuple[str, ...]) -> File:
     """A header that includes those of all operators, also where they do not exist."""
     includes = [f"#include <ATen/ops/{each}{suffix}.h>" for each in names]
     holes: dict[str, str | list[str]] = {f"{name}_includes": includes, f"{name}_declarations": []}
-    return File(f"{name}.h", f"ATen/{name}.h", holes, {}, names)
+    return File(name=f"{name}.h", template=f"ATen/{name}.h", constants=holes, slots={}, units=names)
 
 
 def key_header(key: str) -> File:
     """The header of a key's functions for programs."""
-    return File(f"{key}Functions.h", KEY, {"inline_headers": f"#include <ATen/{key}Functions_inl.h>"}, {}, ())
+    return File(
+        name=f"{key}Functions.h",
+        template=KEY,
+        constants={"inline_headers": f"#include <ATen/{key}Functions_inl.h>"},
+        slots={},
+        units=(),
+    )
 
 
 def _of_key(key: str, names: tuple[str, ...]) -> tuple[File, File]:
     """The header of a key's functions for programs, and the one with the functions, for headers of tensors."""
     holes: dict[str, str | list[str]] = {"dispatch_namespace": key.lower(), "dispatch_namespaced_declarations": []}
     slots = {"DispatchKeyFunctions_inl_includes": header_piece(key)}
-    return key_header(key), File(f"{key}Functions_inl.h", KEY_INLINE, holes, slots, names)
+    return key_header(key), File(
+        name=f"{key}Functions_inl.h", template=KEY_INLINE, constants=holes, slots=slots, units=names
+    )
 
 
 KERNEL_HEADERS = KernelHeaders()

@@ -77,15 +77,24 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
         "ops_headers": _headers_of(key, units, release) if of_operators else _headers_of_all(key, release),
     }
     if not release.kernel_shards:
-        return [_whole(key, units, holes, "\n".join(helpers), _spaces(key, layout.lists[_SPACES]), release)]
+        return [
+            _whole(
+                key=key,
+                units=units,
+                holes=holes,
+                helpers="\n".join(helpers),
+                spaces=_spaces(key, layout.lists[_SPACES]),
+                release=release,
+            )
+        ]
     count = release.kernel_shards.get(key, release.kernel_shards[""])
     return [
         File(
-            f"Register{key}{shard}.cpp",
-            TEMPLATE,
-            {**holes, "dispatch_helpers": helpers},
-            {},
-            names,
+            name=f"Register{key}{shard}.cpp",
+            template=TEMPLATE,
+            constants={**holes, "dispatch_helpers": helpers},
+            slots={},
+            units=names,
             shard=shard,
             wrapped={"dispatch_definitions": DEFINITIONS},
         )
@@ -106,11 +115,11 @@ def _whole(
     }
     slots = {hole: piece for copy, pieces in own for hole, piece in pieces.items()}
     return File(
-        f"Register{key}.cpp",
-        TEMPLATE,
-        holes if own else {**holes, "dispatch_definitions": []},
-        slots,
-        tuple(unit.name for unit in units),
+        name=f"Register{key}.cpp",
+        template=TEMPLATE,
+        constants=holes if own else {**holes, "dispatch_definitions": []},
+        slots=slots,
+        units=tuple(unit.name for unit in units),
         first=first if own else {},
         nested={"dispatch_definitions": DEFINITIONS} if own else {},
         copies=tuple(copy for copy, _ in own),
@@ -157,9 +166,25 @@ def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
     constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": loops}
     kernel = {"native_definitions": "cpu_kernel"}
     return [
-        File(f"UfuncCPU_{ANY}.cpp", UFUNC, {}, by_key["CPU"], names, optional="cpu"),
-        File(f"UfuncCPUKernel_{ANY}.cpp", UFUNC_KERNEL, {"name": ANY}, kernel, names, optional="cpu_kernel"),
-        File(f"UfuncCUDA_{ANY}.cu", UFUNC_CUDA, constants, by_key["CUDA"], names, optional="cuda"),
+        File(
+            name=f"UfuncCPU_{ANY}.cpp", template=UFUNC, constants={}, slots=by_key["CPU"], units=names, optional="cpu"
+        ),
+        File(
+            name=f"UfuncCPUKernel_{ANY}.cpp",
+            template=UFUNC_KERNEL,
+            constants={"name": ANY},
+            slots=kernel,
+            units=names,
+            optional="cpu_kernel",
+        ),
+        File(
+            name=f"UfuncCUDA_{ANY}.cu",
+            template=UFUNC_CUDA,
+            constants=constants,
+            slots=by_key["CUDA"],
+            units=names,
+            optional="cuda",
+        ),
     ]
 
 

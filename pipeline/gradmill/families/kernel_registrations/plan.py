@@ -75,17 +75,17 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
     if any(served(group, key)):
         check_namespace(group, key)
     return Registration(
-        key,
-        group.functional.namespace,
-        namespace,
-        tuple(
+        key=key,
+        library=group.functional.namespace,
+        namespace=namespace,
+        wrappers=tuple(
             _of_class(each, group, key, ahead, release) if is_class(group, key) else _wrapper(each, group, key, release)
             for each in served(group, key)
         ),
-        subject.omitted,
-        loops,
-        class_declaration(group, key, release) if loops is not None else None,
-        meta_class(group, release) if loops is not None else None,
+        omitted=subject.omitted,
+        ufunc=loops,
+        class_of=class_declaration(group, key, release) if loops is not None else None,
+        meta=meta_class(group, release) if loops is not None else None,
     )
 
 
@@ -102,14 +102,25 @@ def _wrapper(function: NativeFunction, group: Group, key: str, release: Release)
     direct = _direct(function, name, signature.parameters, release)
     own = "" if schema.self_argument is None else schema.self_argument.name
     parameters = declared(signature.parameters)
-    return Wrapper(str(schema.name), name, signature.returns, parameters, call, None, own, direct)
+    return Wrapper(
+        operator=str(schema.name),
+        name=name,
+        returns=signature.returns,
+        parameters=parameters,
+        call=call,
+        of_class=None,
+        own=own,
+        direct=direct,
+    )
 
 
 def _of_class(
     function: NativeFunction, group: Group, key: str, ahead: AotDeclaration | None, release: Release
 ) -> Wrapper:
     parameters = _parameters(function, key, release)
-    own = class_wrapper(function, group, key, guards_of(key, release), release, ahead)
+    own = class_wrapper(
+        function=function, group=group, key=key, guards=guards_of(key, release), release=release, ahead=ahead
+    )
     return replace(own, direct=_direct(function, own.name, parameters, release))
 
 
@@ -123,10 +134,21 @@ def class_wrapper(
 ) -> Wrapper:
     """The wrapper of a structured kernel, without functions that call it. SpecError as in `structured_kernel`."""
     parameters = _parameters(function, key, release)
-    own = structured_kernel(function, group, key, parameters, ahead, guards, release)
+    own = structured_kernel(
+        function=function, group=group, key=key, parameters=parameters, ahead=ahead, guards=guards, release=release
+    )
     schema, returns = function.func, returns_type(function, release)
     name = f"wrapper_{key}_{native_name(schema)}"
-    return Wrapper(str(schema.name), name, returns, declared(parameters), None, own, "", ())
+    return Wrapper(
+        operator=str(schema.name),
+        name=name,
+        returns=returns,
+        parameters=declared(parameters),
+        call=None,
+        of_class=own,
+        own="",
+        direct=(),
+    )
 
 
 def _parameters(function: NativeFunction, key: str, release: Release) -> tuple[Parameter, ...]:

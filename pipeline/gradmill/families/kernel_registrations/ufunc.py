@@ -82,16 +82,16 @@ def ufunc(group: Group, key: str, release: Release) -> Ufunc | None:
     functors = {} if key == CPU else _functors(inputs, loops, release)
     scope = values(parameters)
     return Ufunc(
-        key,
-        group.functional.func.name.unqualified,
-        kernel.name,
-        parameters,
-        stub,
-        ", ".join(translate(scope, [(p.name, p.type) for p in stub])),
-        numbers,
-        tuple(a.name for a in inputs if is_tensor_like(a.type)),
-        tuple(functor for functor, _ in functors.values()),
-        _loops(inputs, loops, numbers, release) if key == CPU else _constructions(functors, scope),
+        key=key,
+        name=group.functional.func.name.unqualified,
+        kernel=kernel.name,
+        parameters=parameters,
+        stub=stub,
+        passed=", ".join(translate(scope, [(p.name, p.type) for p in stub])),
+        numbers=numbers,
+        tensors=tuple(a.name for a in inputs if is_tensor_like(a.type)),
+        functors=tuple(functor for functor, _ in functors.values()),
+        cases=_loops(inputs, loops, numbers, release) if key == CPU else _constructions(functors, scope),
     )
 
 

@@ -77,7 +77,14 @@ class Lazy(BackendFamily):
 def _nodes(backend: Backend, names: tuple[str, ...], release: Release) -> File:
     constants = {**namespaces(backend), "lazy_ir_sysinc": _lines("node_headers", release)}
     constants["lazy_ir_inc"] = '#include "torch/csrc/lazy/ts_backend/ts_node.h"'
-    return File(NODES, _ATEN + NODES, constants, {"ir_declarations": NODE}, names, mark=_MARK.format("IR"))
+    return File(
+        name=NODES,
+        template=_ATEN + NODES,
+        constants=constants,
+        slots={"ir_declarations": NODE},
+        units=names,
+        mark=_MARK.format("IR"),
+    )
 
 
 def _own_nodes(layout: BackendLayout, release: Release) -> File:
@@ -88,7 +95,14 @@ def _own_nodes(layout: BackendLayout, release: Release) -> File:
         "lazy_non_native_ir_inc": _lines("own_node_headers", release),
         "non_native_ir_nodes": [text for _, text in own_nodes(layout.nodes, release)[0]],
     }
-    return File(OWN_NODES, _ATEN + OWN_NODES, constants, {}, (), mark=_MARK.format("Non Native IR"))
+    return File(
+        name=OWN_NODES,
+        template=_ATEN + OWN_NODES,
+        constants=constants,
+        slots={},
+        units=(),
+        mark=_MARK.format("Non Native IR"),
+    )
 
 
 def _kernels(layout: BackendLayout, names: tuple[str, ...], release: Release) -> File:
@@ -102,7 +116,14 @@ def _kernels(layout: BackendLayout, names: tuple[str, ...], release: Release) ->
     }
     slots = {"native_function_definitions": KERNEL}
     comment = comment_of_script(release.generator, _KERNELS)
-    return File(f"{backend.class_name}.cpp", _ATEN + _KERNELS, constants, slots, names, comment=comment)
+    return File(
+        name=f"{backend.class_name}.cpp",
+        template=_ATEN + _KERNELS,
+        constants=constants,
+        slots=slots,
+        units=names,
+        comment=comment,
+    )
 
 
 def _text(release: Release) -> Sections:

@@ -101,14 +101,14 @@ def ir_schema(
         problem = f"there are two generators, '{generators[0]}' and '{generators[1]}'"
         raise SpecError(problem, "a node may have one", field=("func",), needle=generators[1])
     return IrSchema(
-        str(schema.name),
-        schema.name.unqualified,
-        node_name(schema),
-        positional,
-        keyword,
-        len(schema.returns),
-        kind,
-        properties,
+        name=str(schema.name),
+        operator=schema.name.unqualified,
+        node=node_name(schema),
+        positional=positional,
+        keyword=keyword,
+        returns=len(schema.returns),
+        kind=kind,
+        properties=properties,
     )
 
 
@@ -134,16 +134,16 @@ def _argument(argument: Argument, release: Release, *, symint: bool, constant: b
     cpp, form, of = _cpp(type_, release, symint=symint, constant=constant)
     inner = type_[:-1] if type_.endswith("?") else type_
     return IrArgument(
-        argument.name,
-        type_,
-        cpp,
-        form,
-        of,
-        VALUE in cpp,
-        inner.endswith("]") and element(inner) == "Tensor",
-        base == "Scalar",
-        symint and inner == "SymInt",
-        type_.rstrip("?") == "Generator",
+        name=argument.name,
+        type=type_,
+        cpp=cpp,
+        form=form,
+        element=of,
+        is_value=VALUE in cpp,
+        is_tensor_list=inner.endswith("]") and element(inner) == "Tensor",
+        is_scalar=base == "Scalar",
+        is_symint=symint and inner == "SymInt",
+        is_generator=type_.rstrip("?") == "Generator",
     )
 
 

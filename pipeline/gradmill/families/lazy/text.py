@@ -36,7 +36,13 @@ def render(plan: LazyPlan, release: Release) -> dict[str, str]:
     if schema is not None:
         pieces[files.NODE] = node(schema, release)
     if schema is not None and of.member.traced:
-        traced = Traced(of.function, schema, of.backend.class_name, of.member.kernel, plan.symint)
+        traced = Traced(
+            function=of.function,
+            schema=schema,
+            class_name=of.backend.class_name,
+            kernel=of.member.kernel,
+            symint=plan.symint,
+        )
         pieces[files.KERNEL] = kernel(traced, release)
         pieces[files.SHAPE_FUNCTION] = shape_function(of.function, of.member.kernel, release, symint=plan.symint)
     return {**pieces, **pieces_of_stub(plan.stub, release)}

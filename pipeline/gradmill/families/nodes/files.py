@@ -45,7 +45,9 @@ class Nodes(Family):
             own = split_files(units, self.slots, layout.shards, release)
         else:
             names = tuple(unit.name for unit in units)
-            own = [File(name, name, {}, self.slots, names) for name in (HEADER, SOURCE)]
+            own = [
+                File(name=name, template=name, constants={}, slots=self.slots, units=names) for name in (HEADER, SOURCE)
+            ]
         return own + self._bindings(units, layout, release)
 
     def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
@@ -64,9 +66,16 @@ class Nodes(Family):
         names = tuple(unit.name for unit in bound) if layout.fills(BINDINGS_HEADER) else ()
         slots = {"py_function_initializers": INITIALIZER, "py_function_props_and_getters": PROPERTIES}
         return [
-            File(BINDINGS_HEADER, BINDINGS_HEADER, constants, {}, names),
+            File(name=BINDINGS_HEADER, template=BINDINGS_HEADER, constants=constants, slots={}, units=names),
             *(
-                File(f"python_functions{shard}.cpp", BINDINGS, {"shard_id": shard}, slots, names, shard=shard)
+                File(
+                    name=f"python_functions{shard}.cpp",
+                    template=BINDINGS,
+                    constants={"shard_id": shard},
+                    slots=slots,
+                    units=names,
+                    shard=shard,
+                )
                 for shard, names in shards.items()
             ),
         ]

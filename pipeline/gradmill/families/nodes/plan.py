@@ -73,14 +73,16 @@ def plan(info: Reverse, release: Release) -> NodePlan:
         error.field = next(((", ".join(names),) for names in users), ())
         raise
     return NodePlan(
-        info.node,
-        "Node" if info.name in release.views else "TraceableFunction",
-        info.name.startswith("_foreach_"),
-        inputs,
-        saved,
-        any(identifiers.uses(formula, "retain_variables") for formula, _ in info.formulas),
-        _gradient_names(info),
-        tuple(_gradient(formula, names, inputs, info.args_with_derivatives) for formula, names in info.formulas),
+        node=info.node,
+        superclass="Node" if info.name in release.views else "TraceableFunction",
+        is_foreach=info.name.startswith("_foreach_"),
+        inputs=inputs,
+        saved=saved,
+        retains_variables=any(identifiers.uses(formula, "retain_variables") for formula, _ in info.formulas),
+        gradient_names=_gradient_names(info),
+        gradients=tuple(
+            _gradient(formula, names, inputs, info.args_with_derivatives) for formula, names in info.formulas
+        ),
     )
 
 

@@ -63,7 +63,10 @@ def split_files(nodes: Sequence[Unit], slots: dict[str, str], shards: int, relea
     members: list[list[str]] = [[] for _ in range(shards)]
     for unit in nodes:
         members[shard_of(unit, shards)].append(unit.name)
-    files = [_umbrella(shards), File(COMMON, "Functions.h", {}, slots, (), shard="_common")]
+    files = [
+        _umbrella(shards),
+        File(name=COMMON, template="Functions.h", constants={}, slots=slots, units=(), shard="_common"),
+    ]
     for k, names in enumerate(members):
         files += [_header(k, names, slots), _cut(f"_{k}", names, slots, "frame", f"#define {MACRO} {k}\n")]
         files += [_formulas(k, names, slots)] if release.functional_apply else []
@@ -86,13 +89,29 @@ def _umbrella(shards: int) -> File:
     includes = "".join(
         f'#if !defined({MACRO}) || {MACRO} == {k}\n#include "Functions_{k}.h"\n#endif\n' for k in range(shards)
     )
-    return File("Functions.h", "", {}, {}, (), before=f'{_HEADER}#include "{COMMON}"\n{includes}')
+    return File(
+        name="Functions.h",
+        template="",
+        constants={},
+        slots={},
+        units=(),
+        before=f'{_HEADER}#include "{COMMON}"\n{includes}',
+    )
 
 
 def _header(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
     before = f'{_HEADER}#include "{COMMON}"\n\n'
     name, shard = f"Functions_{k}.h", f"_{k}"
-    return File(name, "Functions.h", {}, slots, tuple(names), shard=shard, before=before, part="namespaces")
+    return File(
+        name=name,
+        template="Functions.h",
+        constants={},
+        slots=slots,
+        units=tuple(names),
+        shard=shard,
+        before=before,
+        part="namespaces",
+    )
 
 
 def _formulas(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
@@ -102,4 +121,14 @@ def _formulas(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
 def _cut(shard: str, names: Sequence[str], slots: dict[str, str], cut: str, before: str) -> File:
     """A source with a part of each definition."""
     name, origins = f"Functions{shard}.cpp", ("definition",)
-    return File(name, "Functions.cpp", {}, slots, tuple(names), shard=shard, cut=cut, before=before, origins=origins)
+    return File(
+        name=name,
+        template="Functions.cpp",
+        constants={},
+        slots=slots,
+        units=tuple(names),
+        shard=shard,
+        cut=cut,
+        before=before,
+        origins=origins,
+    )

@@ -65,13 +65,13 @@ def _recording(function: NativeFunction, release: Release) -> Recording:
     outs = tuple(a.name for a in schema.out)
     names = return_names(schema)
     return Recording(
-        _names(schema, release),
-        tuple(a.name for a in schema.inputs),
-        outs,
-        bool(outs) and _makes_from_nothing(function),
-        writes and schema.name.base in release.recorded_as,
-        Guard(cpp_name(schema), outs[0] if outs else "self") if writes else None,
-        (names,) if not outs or outs == names else (outs, names),
+        names=_names(schema, release),
+        inputs=tuple(a.name for a in schema.inputs),
+        outs=outs,
+        options_of_out=bool(outs) and _makes_from_nothing(function),
+        like_arguments=writes and schema.name.base in release.recorded_as,
+        guard=Guard(cpp_name(schema), outs[0] if outs else "self") if writes else None,
+        outputs=(names,) if not outs or outs == names else (outs, names),
     )
 
 

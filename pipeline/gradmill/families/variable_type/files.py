@@ -68,7 +68,7 @@ class VariableType(Sharded):
         members = self.shards(units, layout, release)
         origins = tuple(map(definition_of, layout.keys)) if layout.name == "split" else ()
         declared = tuple(unit.name for unit in units) if layout.fills(HEADER) else ()
-        header = File(HEADER, HEADER, {}, {}, declared)
+        header = File(name=HEADER, template=HEADER, constants={}, slots={}, units=declared)
         if layout.fills(TEMPLATE):
             slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
             return [header, *(_source(shard, names, slots, origins=origins) for shard, names in members.items())]
@@ -78,7 +78,7 @@ class VariableType(Sharded):
                 f"define a derivative for {DEFAULT_KEY}, or leave variable_type out",
             )
         first, slots = _first_pass(layout, release), _slots(layout)
-        intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, ())
+        intermediate = File(name=INTERMEDIATE, template=TEMPLATE, constants={**first}, slots={}, units=())
         sources = (_source(shard, names, slots, first, origins) for shard, names in members.items())
         return [header, intermediate, *sources]
 
@@ -129,7 +129,16 @@ def _source(
 ) -> File:
     name, first = f"VariableType{shard}.cpp", first or {}
     constants: dict[str, str | list[str]] = {} if first else {"shard_id": shard}
-    return File(name, TEMPLATE, constants, slots, names, shard=shard, first=first, origins=origins)
+    return File(
+        name=name,
+        template=TEMPLATE,
+        constants=constants,
+        slots=slots,
+        units=names,
+        shard=shard,
+        first=first,
+        origins=origins,
+    )
 
 
 VARIABLE_TYPE = VariableType()

@@ -52,16 +52,16 @@ def plan(function: NativeFunction, release: Release) -> ViewFuncPlan:
     members, expressions = zip(*(_member(a, function, release) for a in saved)) if saved else ((), ())
     replaceable = [a for a in schema.arguments if a.name != "self"]
     return ViewFuncPlan(
-        view_func(str(schema.name)),
-        view_func_macro(str(schema.name)),
-        signature.header,
-        signature.struct,
-        own,
-        tuple((p.name, expression) for p, expression in zip(own, expressions)),
-        members,
-        tuple(_state(a) for a in replaceable if a.type.startswith("SymInt")),
-        tuple(_state(a) for a in replaceable if is_tensor_like(a.type)),
-        "[" in schema.returns[0].type and is_tensor_like(schema.returns[0].type),
+        view_func=view_func(str(schema.name)),
+        macro=view_func_macro(str(schema.name)),
+        header=signature.header,
+        struct=signature.struct,
+        parameters=own,
+        initializers=tuple((p.name, expression) for p, expression in zip(own, expressions)),
+        members=members,
+        symints=tuple(_state(a) for a in replaceable if a.type.startswith("SymInt")),
+        tensors=tuple(_state(a) for a in replaceable if is_tensor_like(a.type)),
+        is_list="[" in schema.returns[0].type and is_tensor_like(schema.returns[0].type),
     )
 
 

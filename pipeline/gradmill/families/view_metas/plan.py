@@ -53,12 +53,12 @@ def plan(group: ViewGroup, release: Release) -> ViewMetasPlan:
         raise SpecError(f"'{view.func.name}' is a view and has no copy variant", hint, field=("func",))
     own = (view,) if group.inplace is None else (view, group.inplace)
     return ViewMetasPlan(
-        bases,
-        struct,
-        unambiguous_name(copy.func.name),
-        tuple(a.name for a in copy.func.arguments[1:]),
-        makes_several(copy.func),
-        tuple(_class(each, release) for each in own),
+        bases=bases,
+        struct=struct,
+        copy_struct=unambiguous_name(copy.func.name),
+        arguments=tuple(a.name for a in copy.func.arguments[1:]),
+        is_list=makes_several(copy.func),
+        classes=tuple(_class(each, release) for each in own),
     )
 
 
@@ -67,11 +67,11 @@ def _class(function: NativeFunction, release: Release) -> ViewMeta:
     check_base(schema)
     types = {a: argument_type(a.type, how, mutable=a.is_write) for a in schema.arguments[1:]}
     return ViewMeta(
-        view_meta(str(schema.name)),
-        tuple(Parameter(a.name, type_.passed) for a, type_ in types.items()),
-        tuple(Parameter(a.name, _member(a.type, type_, release)) for a, type_ in types.items()),
-        makes_several(schema),
-        str(schema.name) == "as_strided",
+        name=view_meta(str(schema.name)),
+        parameters=tuple(Parameter(a.name, type_.passed) for a, type_ in types.items()),
+        members=tuple(Parameter(a.name, _member(a.type, type_, release)) for a, type_ in types.items()),
+        is_list=makes_several(schema),
+        is_as_strided=str(schema.name) == "as_strided",
     )
 
 

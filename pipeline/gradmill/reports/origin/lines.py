@@ -109,7 +109,17 @@ class Lines:
         sources = tuple(self._sources(owner.unit, printed))
         what = f"{printed.title}, {what_of(self._db, owner.unit[0], printed)}"
         kind, schema = owner.unit[0], schema_of(self._db, printed)
-        return Line(path, line, what, sources, kind, printed.title, schema, owner.begin, owner.end)
+        return Line(
+            file=path,
+            line=line,
+            what=what,
+            made_from=sources,
+            family=kind,
+            unit=printed.title,
+            schema=schema,
+            begin=owner.begin,
+            end=owner.end,
+        )
 
     def _sources(self, at: UnitKey, printed: Unit) -> Iterable[Source]:
         """The sources of a unit: its function in a graph file, then its entries, definitions first."""

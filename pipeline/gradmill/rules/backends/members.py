@@ -89,8 +89,20 @@ def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles],
         return Member(name, "", keys[own.kernel], kernel, own.traced, own.has_node, order, guarded=own.guarded)
     wrapped = _NONE if functional is None or functional == each else roles.get(functional[1].name, _NONE)
     if functional is not None and (wrapped.kernel or wrapped.autograd) and not backend.out_as_primary:
-        return Member(name, functional[0], keys[wrapped.kernel], "", False, own.has_node, order)
-    return Member(name, "", "", "", False, True, order) if own.has_node else None
+        return Member(
+            function=name,
+            functional=functional[0],
+            key=keys[wrapped.kernel],
+            kernel="",
+            traced=False,
+            has_node=own.has_node,
+            order=order,
+        )
+    return (
+        Member(function=name, functional="", key="", kernel="", traced=False, has_node=True, order=order)
+        if own.has_node
+        else None
+    )
 
 
 def check_keys(backend: Backend, release: Release, taken: Collection[str]) -> None:

@@ -65,7 +65,14 @@ def parse_definition(
     with errors:
         differentiability, conditions = _differentiability(raw_differentiability, suspicions)
     errors.check()
-    return Definition(schema, name, dispatch, differentiability, conditions, "dispatch" in value), suspicions
+    return Definition(
+        schema=schema,
+        name=name,
+        dispatch=dispatch,
+        output_differentiability=differentiability,
+        output_differentiability_conditions=conditions,
+        by_key="dispatch" in value,
+    ), suspicions
 
 
 def valid_part(

@@ -92,10 +92,18 @@ def complete(
         formula = _element_wise(row, forward_count, function, derivatives, inputs)
         tangents = tuple(a.name for a in arguments)
     elif formula == AUTO_LINEAR:
-        formula = _linear(row, forward_count, name, function, arguments, inputs)
+        formula = _linear(
+            row=row, forward_count=forward_count, name=name, function=function, arguments=arguments, inputs=inputs
+        )
         tangents = tuple(i.name for i in inputs)
     primals = _required(formula, "_p", inputs, is_foreach)
-    return ForwardDerivative(formula, row.names, types, tangents, primals)
+    return ForwardDerivative(
+        formula=formula,
+        var_names=row.names,
+        var_types=types,
+        required_inputs_fw_grad=tangents,
+        required_inputs_primal=primals,
+    )
 
 
 def _required(formula: str, suffix: str, inputs: Sequence[DifferentiableInput], is_foreach: bool) -> tuple[str, ...]:

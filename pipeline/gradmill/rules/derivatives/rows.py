@@ -65,7 +65,18 @@ def complete_rows(
     count = len(read.forward)
     for row, types in read.forward:
         with errors, _in_row(row):
-            completed.append(complete(row, types, count, name, function, arguments, read.backward, inputs))
+            completed.append(
+                complete(
+                    row=row,
+                    types=types,
+                    forward_count=count,
+                    name=name,
+                    function=function,
+                    arguments=arguments,
+                    derivatives=read.backward,
+                    inputs=inputs,
+                )
+            )
     errors.check()
     return tuple(completed)
 

@@ -29,7 +29,9 @@ def changes_of(description: Description, version: str) -> list[Change]:
         for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):
             if field in known:
                 members = facts.add.get(field, ())
-                changes.append(Change(version, field, _WHY, members, facts.remove.get(field, ())))
+                changes.append(
+                    Change(since=version, field=field, why=_WHY, add=members, remove=facts.remove.get(field, ()))
+                )
     for rules in description.family.values():
         if rules.leave_out:
             changes.append(Change(version, "left_out", _WHY, rules.leave_out))

@@ -33,4 +33,12 @@ def node_row(defined: Defined, dispatch_key: str, node: str | None, operator: st
     if defined.is_copy:
         operator = f"{operator}_copy."  # upstream appends a dot and the overload, which is empty
         node = node and f"{node}_copy"
-    return NodeRow(node, operator, defined.op, dispatch_key, defined.function, defined.definition, defined.is_copy)
+    return NodeRow(
+        node=node,
+        operator=operator,
+        op=defined.op,
+        dispatch_key=dispatch_key,
+        function=defined.function,
+        definition=defined.definition,
+        is_copy=defined.is_copy,
+    )

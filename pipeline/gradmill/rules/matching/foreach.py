@@ -65,18 +65,20 @@ def synthesize(function: NativeFunction, reference: NativeFunction, info: Info, 
     derivatives = tuple(mapping.derivative(d) for d in info.derivatives)
     names = {name for d in derivatives for name in d.var_names}
     return Info(
-        schema.name.base,
-        str(schema),
-        derivatives,
-        tuple(_forward(d, schema, reference.func, release) for d in info.forward_derivatives),
-        _sorted({s for d in derivatives for s in d.saved_inputs}),
-        _sorted({s for d in derivatives for s in d.saved_outputs}),
-        (),
-        (),
-        tuple(DifferentiableInput(a.name, mapping.passed(a), a.type) for a in schema.inputs if a.name in names),
-        (),
-        None,
-        None,
+        name=schema.name.base,
+        func=str(schema),
+        derivatives=derivatives,
+        forward_derivatives=tuple(_forward(d, schema, reference.func, release) for d in info.forward_derivatives),
+        all_saved_inputs=_sorted({s for d in derivatives for s in d.saved_inputs}),
+        all_saved_outputs=_sorted({s for d in derivatives for s in d.saved_outputs}),
+        available_named_gradients=(),
+        used_named_gradients=(),
+        args_with_derivatives=tuple(
+            DifferentiableInput(a.name, mapping.passed(a), a.type) for a in schema.inputs if a.name in names
+        ),
+        non_differentiable_arg_names=(),
+        output_differentiability=None,
+        output_differentiability_conditions=None,
     )
 
 
@@ -128,7 +130,14 @@ class _Mapping:
                 )
         results = tuple(SavedAttribute("result", TENSOR_LIST, "result") for _ in derivative.saved_outputs)
         names = tuple(self.argument(name).name for name in derivative.var_names)
-        return Derivative(formula, derivative.formula, names, tuple(saved), results, ())
+        return Derivative(
+            formula=formula,
+            original_formula=derivative.formula,
+            var_names=names,
+            saved_inputs=tuple(saved),
+            saved_outputs=results,
+            named_gradients=(),
+        )
 
 
 def _forward(derivative: ForwardDerivative, foreach: Schema, reference: Schema, release: Release) -> ForwardDerivative:
@@ -145,13 +154,13 @@ def _forward(derivative: ForwardDerivative, foreach: Schema, reference: Schema, 
         tangents = [argument.name if name == original.name else name for name in tangents]
         primals = [argument.name if name == original.name else name for name in primals]
     return ForwardDerivative(
-        formula,
-        tuple(var_names),
-        tuple(var_types),
-        tuple(tangents),
-        tuple(primals),
-        derivative.required_original_self_value,
-        derivative.is_reusing_outplace_formula,
+        formula=formula,
+        var_names=tuple(var_names),
+        var_types=tuple(var_types),
+        required_inputs_fw_grad=tuple(tangents),
+        required_inputs_primal=tuple(primals),
+        required_original_self_value=derivative.required_original_self_value,
+        is_reusing_outplace_formula=derivative.is_reusing_outplace_formula,
     )
 
 

@@ -48,13 +48,13 @@ def rewrite_inplace(derivative: ForwardDerivative, operator: str, *, exact: bool
         formula = _update_tangent(formula, operator)
     original = identifiers.words(formula)
     return ForwardDerivative(
-        formula,
-        ("self",),
-        derivative.var_types,
-        derivative.required_inputs_fw_grad,
-        primals,
-        "original_self_p" in original or "original_self_t" in original,
-        not exact,
+        formula=formula,
+        var_names=("self",),
+        var_types=derivative.var_types,
+        required_inputs_fw_grad=derivative.required_inputs_fw_grad,
+        required_inputs_primal=primals,
+        required_original_self_value="original_self_p" in original or "original_self_t" in original,
+        is_reusing_outplace_formula=not exact,
     )
 
 

@@ -65,16 +65,23 @@ def parse_entry(
     dispatch: dict[str, Kernel] = {}
     with errors:
         manual = bool(entry.get("manual_kernel_registration"))
-        dispatch = kernels_of(rows, schema, structured, delegate is not None, manual, release)
+        dispatch = kernels_of(
+            rows=rows,
+            schema=schema,
+            structured=structured,
+            delegated=delegate is not None,
+            manual=manual,
+            release=release,
+        )
         _add_loops(dispatch, schema, structured, ufunc, release)
         _check_delegated(dispatch, delegate, release)
     function = NativeFunction(
-        schema,
-        namespace,
-        variants,
-        dispatch,
-        tuple(sorted({*names, *_automatic_tags(namespace, schema, tags, release)})),
-        autogen,
+        func=schema,
+        namespace=namespace,
+        variants=variants,
+        dispatch=dispatch,
+        tags=tuple(sorted({*names, *_automatic_tags(namespace, schema, tags, release)})),
+        autogen=autogen,
         precomputed=precomputed,
         ufunc_inner_loop=ufunc,
         is_abstract=delegate is not None or not composite_implicit_only(dispatch),

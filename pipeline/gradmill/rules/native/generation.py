@@ -79,13 +79,13 @@ def _out_of_inplace(schema: Schema) -> Schema:
     assert own is not None and schema.self_index is not None
     at = schema.self_index
     return Schema(
-        with_overload(schema.name, out_overload(schema.name.overload)),
-        (*schema.positional[:at], _bare(own), *schema.positional[at + 1 :]),
-        schema.kwarg_only,
-        (Argument("out", own.type, None, own.annotation),),
-        schema.returns,
-        at,
-        schema.options_index,
+        name=with_overload(schema.name, out_overload(schema.name.overload)),
+        positional=(*schema.positional[:at], _bare(own), *schema.positional[at + 1 :]),
+        kwarg_only=schema.kwarg_only,
+        out=(Argument("out", own.type, None, own.annotation),),
+        returns=schema.returns,
+        self_index=at,
+        options_index=schema.options_index,
     )
 
 
@@ -94,7 +94,15 @@ def _with_out(
 ) -> Schema:
     returns, out = _out_arguments(schema)
     name = with_overload(schema.name, out_overload(schema.name.overload))
-    return Schema(name, positional, kwarg_only, out, returns, schema.self_index, options_index)
+    return Schema(
+        name=name,
+        positional=positional,
+        kwarg_only=kwarg_only,
+        out=out,
+        returns=returns,
+        self_index=schema.self_index,
+        options_index=options_index,
+    )
 
 
 def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, ...]]:

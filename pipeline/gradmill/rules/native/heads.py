@@ -25,7 +25,13 @@ def is_view(function: NativeFunction) -> bool:
 def names_of(parsed: NativeFunction) -> FunctionNames:
     """The names of a function: its schema, its operator, its C++ function, its base name, its namespace."""
     schema = parsed.func
-    return FunctionNames(str(schema), str(schema.name), cpp_name(schema), schema.name.base, parsed.namespace)
+    return FunctionNames(
+        schema=str(schema),
+        name=str(schema.name),
+        cpp_name=cpp_name(schema),
+        base=schema.name.base,
+        namespace=parsed.namespace,
+    )
 
 
 def within(namespace: str, text: str) -> str:
@@ -48,30 +54,30 @@ def head_of(parsed: NativeFunction, *, layered: bool) -> FunctionHead:
     signature, plain = (within(namespace, text) for text in signatures(schema))
     view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
     return FunctionHead(
-        str(schema),
-        str(name),
-        cpp_name(schema),
-        name.base,
-        parsed.namespace,
-        name.unqualified,
-        schema_kind(schema),
-        view_kind,
-        signature,
-        None if plain == signature else plain,
-        parsed.structured_delegate,
-        parsed.structured,
-        "generated" in parsed.tags,
-        "core" in parsed.tags,
-        "inplace_view" in parsed.tags,
-        "view_copy" in parsed.tags,
-        parsed.manual_cpp_binding,
-        IMPLICIT in parsed.dispatch,
-        IMPLICIT_NESTED in parsed.dispatch,
-        any("out" in name for name in parsed.autogen),
-        any(is_tensor_like(r.type) for r in schema.returns),
-        "function" in parsed.variants,
-        schema.options_index is not None,
-        "method" in parsed.variants,
-        parsed.python_module,
-        parsed.is_abstract,
+        schema=str(schema),
+        name=str(name),
+        cpp_name=cpp_name(schema),
+        base=name.base,
+        namespace=parsed.namespace,
+        unqualified=name.unqualified,
+        kind=schema_kind(schema),
+        view_kind=view_kind,
+        signature=signature,
+        undefaulted=None if plain == signature else plain,
+        delegate=parsed.structured_delegate,
+        structured=parsed.structured,
+        generated="generated" in parsed.tags,
+        core="core" in parsed.tags,
+        inplace_view="inplace_view" in parsed.tags,
+        view_copy="view_copy" in parsed.tags,
+        manual_cpp_binding=parsed.manual_cpp_binding,
+        implicit=IMPLICIT in parsed.dispatch,
+        implicit_nested=IMPLICIT_NESTED in parsed.dispatch,
+        autogen_out=any("out" in name for name in parsed.autogen),
+        returns_tensors=any(is_tensor_like(r.type) for r in schema.returns),
+        callable="function" in parsed.variants,
+        has_options=schema.options_index is not None,
+        method="method" in parsed.variants,
+        python_module=parsed.python_module,
+        abstract=parsed.is_abstract,
     )

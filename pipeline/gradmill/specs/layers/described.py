@@ -122,14 +122,14 @@ class _Resolver:
         self.files[key] = self._at(file.file)
         self.sources.append(
             SpecSource(
-                key,
-                os.path.basename(file.file) if os.path.isabs(file.file) else os.path.normpath(file.file),
-                layer.name,
-                layer.namespace,
-                listed(file.lists),
-                listed(file.drop),
-                listed(file.keep),
-                file.versions,
+                key=key,
+                file=os.path.basename(file.file) if os.path.isabs(file.file) else os.path.normpath(file.file),
+                layer=layer.name,
+                namespace=layer.namespace,
+                lists=listed(file.lists),
+                drop=listed(file.drop),
+                keep=listed(file.keep),
+                versions=file.versions,
                 at=at,
             )
         )

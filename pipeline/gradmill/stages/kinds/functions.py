@@ -70,7 +70,15 @@ def in_bucket(db: Database, family: Family, bucket: str) -> list[Unit]:
 def unit_of(family: Family, name: str, of: FunctionNames) -> Unit:
     """The unit of a function."""
     shard = getattr(of, family.shards_by)
-    return Unit(name, family.titled(of), shard, of.name, "native", entry_of(name), function=name)
+    return Unit(
+        name=name,
+        title=family.titled(of),
+        operator=shard,
+        op=of.name,
+        role="native",
+        entry=entry_of(name),
+        function=name,
+    )
 
 
 KIND = Kind(listed, named, in_bucket)

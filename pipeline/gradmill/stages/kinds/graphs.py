@@ -18,7 +18,7 @@ def named(db: Database, family: Family, name: str) -> Unit | None:
 
 
 def _unit(file: str, name: str) -> Unit:
-    return Unit(f"{file}:{name}", name, stem(file), name, "graph", name, function="")
+    return Unit(name=f"{file}:{name}", title=name, operator=stem(file), op=name, role="graph", entry=name, function="")
 
 
 KIND = Kind(listed, named)

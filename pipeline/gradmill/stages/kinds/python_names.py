@@ -49,7 +49,16 @@ def _unit(name: str, functions: list[str]) -> Unit:
     """A Python name as a unit. Its entry is that of its first function."""
     plain = name.rpartition(".")[2]
     base, first = parse_operator_name(plain).base, functions[0]
-    return Unit(name, name, base, plain, "native", entry_of(first), function=first, functions=tuple(functions))
+    return Unit(
+        name=name,
+        title=name,
+        operator=base,
+        op=plain,
+        role="native",
+        entry=entry_of(first),
+        function=first,
+        functions=tuple(functions),
+    )
 
 
 KIND = Kind(listed, named, in_bucket, of_function)

@@ -22,7 +22,16 @@ def named(db: Database, family: Family, name: str) -> Unit | None:
     if own is None or members is None:
         return None
     title, entry = f"{own.op}_aot_stub", entry_of(members.first)
-    return Unit(name, title, base_of(own), own.op, "native", entry, own.key, function=members.first)
+    return Unit(
+        name=name,
+        title=title,
+        operator=base_of(own),
+        op=own.op,
+        role="native",
+        entry=entry,
+        dispatch_key=own.key,
+        function=members.first,
+    )
 
 
 def of_function(db: Database, family: Family, identity: str) -> list[str]:

@@ -70,7 +70,16 @@ def cursor_at(role: Role, lines: Sequence[str], line: int, column: int) -> Curso
     column = min(column, len(text))
     entry = entry_above(lines, line)
     path, in_value = _path(entry, text, line, column) if entry is not None else ((), False)
-    return Cursor(role, line, column, entry, path, in_value, text, word_at(text, column, _WORD))
+    return Cursor(
+        role=role,
+        line=line,
+        column=column,
+        entry=entry,
+        path=path,
+        in_value=in_value,
+        text=text,
+        word=word_at(text, column, _WORD),
+    )
 
 
 def word_at(text: str, column: int, pattern: re.Pattern[str]) -> Word:

@@ -83,14 +83,14 @@ def _node(db: Database, row: NodeRow) -> NodeFacts:
     assert own is not None
     saved = (*own.all_saved_inputs, *own.all_saved_outputs)
     return NodeFacts(
-        row.node or "",
-        row.dispatch_key,
-        schemas.schema_of(db, row.function),
-        row.synthesized,
-        tuple(argument.name for argument in own.args_with_derivatives),
-        tuple(sorted((attribute.name, attribute.type) for attribute in saved)),
-        tuple(name for derivative in own.forward_derivatives for name in derivative.var_names),
-        _function(db, infos.keyed(row.function, row.dispatch_key)),
+        node=row.node or "",
+        dispatch_key=row.dispatch_key,
+        schema=schemas.schema_of(db, row.function),
+        synthesized=row.synthesized,
+        inputs=tuple(argument.name for argument in own.args_with_derivatives),
+        saved=tuple(sorted((attribute.name, attribute.type) for attribute in saved)),
+        tangents=tuple(name for derivative in own.forward_derivatives for name in derivative.var_names),
+        function=_function(db, infos.keyed(row.function, row.dispatch_key)),
     )
 
 

@@ -163,7 +163,16 @@ def _fields(lines: Sequence[str]) -> Iterator[Field]:
         while last > at and (not lines[last].strip() or _COMMENT.match(lines[last])):
             last -= 1
         value = match.end() + len(lines[at][match.end() :]) - len(lines[at][match.end() :].lstrip())
-        yield Field(path, match[2], at, match.start(2), match.end(2), value, last, is_open)
+        yield Field(
+            path=path,
+            key=match[2],
+            line=at,
+            start=match.start(2),
+            end=match.end(2),
+            value=value,
+            last=last,
+            is_open=is_open,
+        )
 
 
 def formulas(role: Role, body: Body) -> list[Formula]:

@@ -110,11 +110,11 @@ def _decomposition(subject: Subject, condition: str) -> Decomposition:
     types = [return_type(r, subject.function, subject.release) for r in schema.returns]
     joined = ", ".join(types)
     return Decomposition(
-        condition,
-        subject.name,
-        schema.name.overload,
-        joined if len(types) == 1 else f"std::tuple<{joined}>",
-        tuple(a.name for a in schema.arguments),
+        condition=condition,
+        operator=subject.name,
+        overload=schema.name.overload,
+        returns=joined if len(types) == 1 else f"std::tuple<{joined}>",
+        arguments=tuple(a.name for a in schema.arguments),
     )
 
 

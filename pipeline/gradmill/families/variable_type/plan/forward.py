@@ -157,16 +157,18 @@ def _formula(derivative: ForwardDerivative, subject: Subject, every: str) -> Tan
     if type_ == optional(TENSOR) and not listed:
         condition += f" && ({derivative.var_names[0]}.defined())"
     return TangentFormula(
-        outputs,
-        len(derivative.var_types) > 1,
-        type_,
-        every if subject.is_foreach else condition,
-        _operands(derivative, subject),
-        subject.inplace and derivative.is_reusing_outplace_formula and not derivative.required_original_self_value,
-        _in_loop_of(derivative.formula, subject) if subject.is_foreach else derivative.formula,
-        listed and not subject.is_foreach,
-        subject.is_foreach,
-        subject.inplace,
+        outputs=outputs,
+        several=len(derivative.var_types) > 1,
+        type=type_,
+        condition=every if subject.is_foreach else condition,
+        operands=_operands(derivative, subject),
+        clones_tangent=subject.inplace
+        and derivative.is_reusing_outplace_formula
+        and not derivative.required_original_self_value,
+        formula=_in_loop_of(derivative.formula, subject) if subject.is_foreach else derivative.formula,
+        is_list=listed and not subject.is_foreach,
+        by_member=subject.is_foreach,
+        inplace=subject.inplace,
     )
 
 
@@ -196,7 +198,13 @@ def _operands(derivative: ForwardDerivative, subject: Subject) -> tuple[Operand,
         if tangent or primal:
             expr = f"{own.name}[i]" if subject.is_foreach and "[" in own.type else own.name
             operands.append(
-                Operand(input_.name, expr, zeros if tangent else "", primal, tangent and zeros == _CHEAP_ZEROS)
+                Operand(
+                    name=input_.name,
+                    expr=expr,
+                    zeros=zeros if tangent else "",
+                    primal=primal,
+                    wraps=tangent and zeros == _CHEAP_ZEROS,
+                )
             )
     if derivative.required_original_self_value:
         expr = "original_selfs[i]" if subject.by_member else "original_self"

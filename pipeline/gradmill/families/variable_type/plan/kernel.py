@@ -92,17 +92,17 @@ def _kernel(function: NativeFunction, derivative: KernelDerivative | None, relea
     if resets and not subject.inplace:
         raise SpecError(f"{subject.name} must reset the gradient accumulator, but is not an in-place op")
     return Kernel(
-        key,
-        kernel_name(function.func, key),
-        returns_type(function, release),
-        _parameters(function, release),
-        unpacked(subject),
-        flags(subject) if tracking is not None else (),
-        tracking,
-        call(subject, any_tangent(subject) if decomposed else ""),
-        forward(subject, decomposed=decomposed),
-        resets,
-        returned_results(function.func),
+        dispatch_key=key,
+        name=kernel_name(function.func, key),
+        returns=returns_type(function, release),
+        parameters=_parameters(function, release),
+        unpacked=unpacked(subject),
+        flags=flags(subject) if tracking is not None else (),
+        tracking=tracking,
+        call=call(subject, any_tangent(subject) if decomposed else ""),
+        forward=forward(subject, decomposed=decomposed),
+        resets_accumulator=resets,
+        result=returned_results(function.func),
     )
 
 

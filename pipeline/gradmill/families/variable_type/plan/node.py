@@ -73,21 +73,23 @@ def track(subject: Subject) -> Tracking | None:
     complex_too = subject.base in subject.release.complex_differentiable
     derivative = subject.derivative
     return Tracking(
-        tuple(_own_name(input_.name, subject) for input_ in subject.active),
-        "".join(derivative.conditions) if derivative is not None and derivative.conditions else None,
-        outputs if subject.inplace else (),
-        _original(subject),
-        None if subject.is_out else _setup(subject),
-        OutSetup(tuple(input_.name for input_ in subject.inputs), outputs, subject.base) if subject.is_out else None,
-        History(
+        inputs=tuple(_own_name(input_.name, subject) for input_ in subject.active),
+        condition="".join(derivative.conditions) if derivative is not None and derivative.conditions else None,
+        overwritten=outputs if subject.inplace else (),
+        original=_original(subject),
+        setup=None if subject.is_out else _setup(subject),
+        out=OutSetup(tuple(input_.name for input_ in subject.inputs), outputs, subject.base)
+        if subject.is_out
+        else None,
+        history=History(
             ("self",) if subject.by_member else outputs,
             subject.modifies and not subject.is_view,
             subject.by_member,
         ),
-        () if complex_too else tuple(o.name for o in subject.outputs if o.cpp_type == TENSOR),
-        subject.name,
-        subject.base,
-        save_outputs(subject),
+        real_only=() if complex_too else tuple(o.name for o in subject.outputs if o.cpp_type == TENSOR),
+        name=subject.name,
+        base=subject.base,
+        saves=save_outputs(subject),
     )
 
 
@@ -111,13 +113,13 @@ def _setup(subject: Subject) -> Setup:
     implemented = subject.node is not None
     lists = [i.name for i in subject.active if is_tensor_like(i.type) and "[" in i.type]
     return Setup(
-        subject.node or NOT_IMPLEMENTED,
-        "" if implemented else f'"{subject.name}"',
-        _edges(subject),
-        tuple(_unwanted(subject)),
-        save_inputs(subject),
-        tuple(lists) if implemented and not subject.by_member else (),
-        subject.by_member,
+        node=subject.node or NOT_IMPLEMENTED,
+        constructor="" if implemented else f'"{subject.name}"',
+        edges=_edges(subject),
+        unwanted=tuple(_unwanted(subject)),
+        saves=save_inputs(subject),
+        sizes=tuple(lists) if implemented and not subject.by_member else (),
+        by_member=subject.by_member,
     )
 
 

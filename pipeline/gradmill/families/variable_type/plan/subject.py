@@ -83,19 +83,19 @@ def subject_of(function: NativeFunction, derivative: KernelDerivative | None, re
     inputs = _inputs(function, derivative)
     declared = derivative.differentiability if derivative is not None else None
     subject = Subject(
-        function,
-        derivative,
-        release,
-        name,
-        kernel_name(schema),
-        return_names(schema),
-        inplace,
-        kind == "out",
-        is_foreach,
-        members,
-        inputs,
-        _active(function, inputs, derivative),
-        differentiable_outputs(function, declared, release),
+        function=function,
+        derivative=derivative,
+        release=release,
+        name=name,
+        wrapper=kernel_name(schema),
+        returns=return_names(schema),
+        inplace=inplace,
+        is_out=kind == "out",
+        is_foreach=is_foreach,
+        members=members,
+        inputs=inputs,
+        active=_active(function, inputs, derivative),
+        outputs=differentiable_outputs(function, declared, release),
     )
     _check(subject)
     return subject
