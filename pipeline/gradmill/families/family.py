@@ -104,11 +104,13 @@ class Registered(Struct, frozen=True):
 
 
 class Family:
-    """An output family. A unit is rendered in two steps: its subject yields a plan, the plan yields pieces of text.
+    """An output family. A unit is rendered from its subject. In families with many facts that takes two steps: the
+    subject yields a plan, the plan yields pieces of text.
 
-    A subclass declares what differs. The rest is found by name in its folder: `plan.py` has a function `plan`, and
-    `marked` if plans have formulas; `text.py` has one for each piece, which takes the plan and the release (None: the
-    unit is not in upstream's list), or `render` for all. They are imported when a unit is rendered.
+    A subclass declares what differs. The rest is found by name in its folder: `text.py` has `render`, which takes the
+    subject or its plan, and the release, and returns all pieces; or a function for each piece (None: the unit is not in
+    upstream's list). `plan.py` has `plan`, and `marked` if plans have formulas. They are imported when a unit is
+    rendered.
     """
 
     name: str  # of its folder, too
@@ -141,14 +143,15 @@ class Family:
     registered: Registered | None = None  # if its units are kernels
     known: re.Pattern[str] | None = None  # the names of its files in any layout, if they are not those of its templates
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
-    planner: str = "plan"  # the module of its folder that has `plan`
+    planner: str = "plan"  # the module of its folder that has `plan`; "" if text is rendered from the subject itself
     cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
     # The parts of templates that files may contain: functions of the text and its holes, by name.
     parts: dict[str, Callable[[str, Iterable[str]], str]] = {}
 
     def plan(self, subject: Any, release: Release) -> Any:
-        """All facts that the text of a subject needs. Raises SpecError as the planner does."""
-        return _module(self.name, self.planner).plan(subject, release)
+        """All facts that the text of a subject needs; the subject itself in a family without plans. Raises SpecError
+        as the planner does."""
+        return _module(self.name, self.planner).plan(subject, release) if self.planner else subject
 
     def render(self, plan: Any, release: Release) -> dict[str, str]:
         """The pieces of a unit's text, by name. Raises SpecError for a unit that has none."""
@@ -161,8 +164,8 @@ class Family:
 
     def marked(self, plan: Any) -> Any:
         """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""
-        planner = _module(self.name, self.planner)
-        return planner.marked(plan) if hasattr(planner, "marked") else plan
+        marked = getattr(_module(self.name, self.planner), "marked", None) if self.planner else None
+        return plan if marked is None else marked(plan)
 
     def is_in(self, release: Release) -> bool:
         """Whether the release has the family; one that it lacks is left out of a subset."""

@@ -1,4 +1,4 @@
-"""The plan and the text of a factory function: the `#include` of its operator's header, and its wrappers.
+"""The text of a factory function: the `#include` of its operator's header, and its wrappers.
 
 Factories are the functions that create a tensor from options, and all functions with a name in `_like`. The frontend
 wraps each of them, so that the result is a variable.
@@ -8,10 +8,9 @@ torchgen: `gen_variable_factories.is_factory_function`, `gen_variable_factories.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from gradmill.cpp.signatures import CppParameter, CppSignature, cpp_signatures
 from gradmill.cpp.types import TENSOR_OPTIONS
+from gradmill.families.family import DEFINITION, INCLUDE
 from gradmill.families.sections import Sections, Text
 from gradmill.model.native import NativeFunction
 from gradmill.releases.model import Release
@@ -19,28 +18,14 @@ from gradmill.releases.model import Release
 _TEXT = Text("factories/factories.cpp")
 
 
-class FactoryPlan(Struct, frozen=True, gc=False, array_like=True):
-    """The wrappers of one function."""
-
-    base: str  # the operator's base name, which is also the name of its header
-    overloads: tuple[CppSignature, ...]  # with int64_t, then with SymInt if the schema has any
-
-
-def plan(function: NativeFunction, release: Release) -> FactoryPlan:
-    """The plan of a factory. Raises SpecError for an argument that C++ cannot express."""
-    signatures = cpp_signatures(function, release)
-    return FactoryPlan(function.func.name.base, tuple(each for each in signatures if not each.faithful))
-
-
-def include(plan: FactoryPlan, release: Release) -> str:
-    """The `#include` of the operator's header."""
-    return _TEXT.of(release)["include"].fill({"base": plan.base})
-
-
-def definition(plan: FactoryPlan, release: Release) -> str:
-    """The wrappers, one for each overload."""
-    text = _TEXT.of(release)
-    return "".join(_wrapper(overload, text) for overload in plan.overloads)
+def render(function: NativeFunction, release: Release) -> dict[str, str]:
+    """The `#include` of the operator's header, which has its base name; the wrappers: with int64_t, then with SymInt if
+    the schema has any. Raises SpecError for an argument that C++ cannot express."""
+    text, signatures = _TEXT.of(release), cpp_signatures(function, release)
+    return {
+        INCLUDE: text["include"].fill({"base": function.func.name.base}),
+        DEFINITION: "".join(_wrapper(each, text) for each in signatures if not each.faithful),
+    }
 
 
 def _wrapper(overload: CppSignature, text: Sections) -> str:

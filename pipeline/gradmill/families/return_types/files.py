@@ -25,7 +25,7 @@ class ReturnTypes(Family):
     subject = "python_names.structseq"
     templates, needs = (HEADER, SOURCE), SOURCE
     rendered = (DEFINITION, REGISTRATION, DECLARATION)
-    planner = "text"
+    planner = ""
     slots = {
         "py_return_types": DEFINITION,
         "py_return_types_registrations": REGISTRATION,
