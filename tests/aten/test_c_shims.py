@@ -12,7 +12,7 @@ from project import Project, files_in
 from torchgen_gen import SHIMS, Refused, run_gen
 
 from aten.conftest import FOLDER
-from gradmill.families.c_shims.plan import devices_of
+from gradmill.families.c_shims.devices import devices_of
 from gradmill.problems.problem import Problem
 from gradmill.releases import resolve
 from gradmill.reports.shim_changes import changes, headers

@@ -1,4 +1,4 @@
-"""What a group of variants declares in the headers of all kernels, as plan and as text: what no group before it does.
+"""What a group of variants declares in the headers of all kernels: what no group before it does.
 
 torchgen: `gen.get_native_function_declarations`, `gen.get_namespaced_declaration`.
 """
@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from msgspec import Struct
-
 from gradmill.cpp.bindings import cpp_name
 from gradmill.families.aggregated_headers.files import piece_in
 from gradmill.families.kernel_headers.files import META, NAMESPACE
 from gradmill.families.kernel_headers.plan import (
     Declaration,
-    Meta,
     check_namespace,
     functions_by_key,
     kernels_by_namespace,
@@ -26,23 +23,19 @@ from gradmill.releases.model import Release
 from gradmill.rules.dispatch.groups import Group
 
 
-class Declarations(Struct, frozen=True, gc=False, array_like=True):
-    """What a group declares."""
-
-    kernels: tuple[tuple[str, tuple[tuple[str, Declaration], ...]], ...]  # by namespace, each with its macro
-    meta: Meta | None
-    functions: tuple[tuple[str, str, tuple[str, ...]], ...]  # declarations for a key, with the namespace of its kernel
-
-
-def plan(subject: DeclaredKernels, release: Release) -> Declarations:
-    """The plan of a group. SpecError for a type or a default without C++."""
+def render(subject: DeclaredKernels, release: Release) -> dict[str, str]:
+    """The pieces by name. SpecError for a type or a default without C++."""
     group = Group(subject.groups[subject.own])
-    meta = meta_class(group, release) if group.structured else None
-    return Declarations(_kernels(subject, release), meta, _functions(subject, release))
+    pieces = {META: meta_text(meta_class(group, release), release) if group.structured else ""}
+    for namespace, kernels in _kernels(subject, release).items():
+        pieces[piece_in("", namespace)] = "\n".join(kernel_text(*each, release) for each in kernels)
+    for (key, namespace), declarations in _functions(subject, release).items():
+        pieces[piece_in(key, namespace)] = "\n".join(declarations)
+    return pieces
 
 
-def _kernels(subject: DeclaredKernels, release: Release) -> tuple[tuple[str, tuple[tuple[str, Declaration], ...]], ...]:
-    """The kernels that the group is the first to declare. Their macros may be those of a later group."""
+def _kernels(subject: DeclaredKernels, release: Release) -> dict[str, list[tuple[str, Declaration]]]:
+    """The kernels that the group is the first to declare, by namespace. Their macros may be those of a later group."""
     before, own, after = _related(subject, lambda function: {each.name for each in function.dispatch.values()})
     keys = subject.keys
     declared = kernels_by_namespace([own], keys, release)
@@ -52,18 +45,18 @@ def _kernels(subject: DeclaredKernels, release: Release) -> tuple[tuple[str, tup
         name: [(merged[name][same], same[1]) for same in listed if same not in earlier.get(name, {})]
         for name, listed in declared.items()
     }
-    return tuple((name, tuple(listed)) for name, listed in new.items() if listed)
+    return {name: listed for name, listed in new.items() if listed}
 
 
-def _functions(subject: DeclaredKernels, release: Release) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """The functions for keys that the group is the first to declare."""
+def _functions(subject: DeclaredKernels, release: Release) -> dict[tuple[str, str], list[str]]:
+    """The functions for keys that the group is the first to declare, by key and the namespace of its kernel."""
     before, own, _ = _related(subject, _parameters)
     earlier = {row for group in before for row in _rows(group, subject.keys, release)}
     by_place: dict[tuple[str, str], list[str]] = {}
     for key, namespace, declaration in dict.fromkeys(_rows(own, subject.keys, release)):
         if (key, namespace, declaration) not in earlier:
             by_place.setdefault((key, namespace), []).append(declaration)
-    return tuple((*place, tuple(declarations)) for place, declarations in by_place.items())
+    return by_place
 
 
 def _rows(group: Group, keys: tuple[str, ...], release: Release) -> Iterator[tuple[str, str, str]]:
@@ -92,13 +85,3 @@ def _related(
     own = of(groups[at])
     before, after = ([Group(each) for each in part if of(each) & own] for part in (groups[:at], groups[at + 1 :]))
     return before, Group(groups[at]), after
-
-
-def render(plan: Declarations, release: Release) -> dict[str, str]:
-    """The pieces by name."""
-    pieces = {META: "" if plan.meta is None else meta_text(plan.meta, release)}
-    for namespace, kernels in plan.kernels:
-        pieces[piece_in("", namespace)] = "\n".join(kernel_text(*each, release) for each in kernels)
-    for key, namespace, declarations in plan.functions:
-        pieces[piece_in(key, namespace)] = "\n".join(declarations)
-    return pieces

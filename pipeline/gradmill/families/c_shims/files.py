@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from gradmill.families.c_shims.plan import ATEN, devices_of
+from gradmill.families.c_shims.devices import ATEN, devices_of
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE, SHIMS, Family, Layout, TreeFolders
 from gradmill.families.file import File
 from gradmill.model.native import FunctionNames
@@ -28,7 +28,7 @@ class CShims(Family):
     """Operators sorted by the names in the lists."""
 
     name, label = "c_shims", "C functions of AOTInductor"
-    subject, order = "shims.shim", "shims.in_upstreams_order"
+    subject, order, planner = "shims.shim", "shims.in_upstreams_order", ""
     needs_file = "fallback_ops"
     reads = ("fallback_ops",)
     rendered = tuple(f"{device} {piece}" for device in _DEVICES for piece in (INCLUDE, DECLARATION, DEFINITION))

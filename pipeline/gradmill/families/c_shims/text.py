@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from gradmill.cpp.defaults import default_expression
 from gradmill.families.c_shims.c_types import c_argument, c_return
-from gradmill.families.c_shims.plan import Shim, ShimPlan
+from gradmill.families.c_shims.devices import Shim, shims_of
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE
 from gradmill.families.sections import Sections, Text
 from gradmill.grammar.names import unambiguous_name
 from gradmill.model.schema import Argument, Schema
-from gradmill.model.shims import ShimVersion
+from gradmill.model.shims import Shimmed, ShimVersion
 from gradmill.releases.model import Release
 
 TEXT = Text("c_shims/c_shims.cpp", phrases=True)
@@ -35,19 +35,19 @@ class Body(Struct, frozen=True):
     assignments: list[str]  # to returns
 
 
-def render(plan: ShimPlan, release: Release) -> dict[str, str]:
+def render(shimmed: Shimmed, release: Release) -> dict[str, str]:
     """All pieces of the operator. Raises SpecError for a list that C does not have. An operator with an argument or a
     return of another type than C has is only included."""
-    text, pieces = TEXT.of(release), {}
-    for shim in plan.shims:
+    text, schema, pieces = TEXT.of(release), shimmed.function.func, {}
+    for shim in shims_of(shimmed, release):
         pieces[piece_of(shim.device, INCLUDE)] = f"#include <{shim.header}>"
         declarations, definitions = [], []
         skipped: set[str] = set()
         for version in shim.versions:
-            body = _body(plan.schema, skipped, text, release)
+            body = _body(schema, skipped, text, release)
             if body is None:
                 break
-            declaration, definition = _version(plan.schema, shim, version, body, text)
+            declaration, definition = _version(schema, shim, version, body, text)
             declarations.append(declaration)
             definitions.append(definition)
             skipped.update(version.added)

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from msgspec import Struct
-
 from gradmill.cpp.dispatcher import Signature
 from gradmill.families.sections import Text
 from gradmill.grammar.names import unambiguous_name
@@ -32,24 +30,32 @@ Form = Literal["functional", "inplace", "no_returns"]
 Kind = Literal["tensor", "optional", "list", "other"]
 
 
-class Plumbing(Struct, frozen=True, gc=False, array_like=True):
-    """The plumbing of one function."""
-
-    form: Form
-    batched: tuple[str, ...]  # arguments that may be batched: tensors, and lists and optionals of them
-    arguments: tuple[tuple[str, Kind], ...]
-    returns: tuple[Kind, ...]
-
-
-def plumbing_of(function: NativeFunction, release: Release) -> Plumbing | None:
-    """The plan of a function's plumbing; None if it has none."""
-    schema = function.func
+def plumbing(function: NativeFunction, signature: Signature, release: Release) -> str | None:
+    """The function that vmap calls; None if there is none."""
+    text, schema = _TEXT.of(release), function.func
     form = _form(schema, "inplace_view" in function.tags, release)
-    batched = tuple(a.name for a in schema.arguments if is_tensor_like(a.type)) if form is not None else ()
+    batched = [a.name for a in schema.arguments if is_tensor_like(a.type)]  # and lists and optionals of tensors
     if form is None or not batched:
         return None
-    arguments = tuple((a.name, _kind(a.type)) for a in schema.arguments)
-    return Plumbing(form, batched, arguments, tuple(_kind(r.type) for r in schema.returns))
+    kinds = [(a.name, _kind(a.type)) for a in schema.arguments]
+    unwraps = [  # those of optional tensors come last
+        text[f"unwrap_{kind}"].fill({"name": name})
+        for kind in ("tensor", "optional")
+        for name, own in kinds
+        if own == kind
+    ]
+    return text["plumbing"].fill(
+        {
+            "returns": signature.returns,
+            "struct": signature.struct,
+            "parameters": [f"{p.type} {p.name}" for p in signature.parameters],
+            "arguments": [p.name for p in signature.parameters],
+            "rule": _SCRIPTS[form],
+            "unbatched": " && ".join([f"!isBatchedAtLevel({name}, cur_level)" for name in batched]),
+            "unwraps": unwraps,
+            "call": _call(form, kinds, schema),
+        }
+    )
 
 
 def _form(schema: Schema, inplace_view: bool, release: Release) -> Form | None:
@@ -77,36 +83,13 @@ def _kind(type_: str) -> Kind:
     return "other"
 
 
-def plumbing(plan: Plumbing, signature: Signature, release: Release) -> str:
-    """The function that vmap calls."""
-    text = _TEXT.of(release)
-    unwraps = [  # those of optional tensors come last
-        text[f"unwrap_{kind}"].fill({"name": name})
-        for kind in ("tensor", "optional")
-        for name, own in plan.arguments
-        if own == kind
-    ]
-    return text["plumbing"].fill(
-        {
-            "returns": signature.returns,
-            "struct": signature.struct,
-            "parameters": [f"{p.type} {p.name}" for p in signature.parameters],
-            "arguments": [p.name for p in signature.parameters],
-            "rule": _SCRIPTS[plan.form],
-            "unbatched": " && ".join([f"!isBatchedAtLevel({name}, cur_level)" for name in plan.batched]),
-            "unwraps": unwraps,
-            "call": _call(plan),
-        }
-    )
-
-
-def _call(plan: Plumbing) -> list[str]:
+def _call(form: Form, kinds: list[tuple[str, Kind]], schema: Schema) -> list[str]:
     """The call of the batching rule, and what the function returns."""
-    own = [f"{name}_value, {name}_bdim" if kind in ("tensor", "optional") else name for name, kind in plan.arguments]
+    own = [f"{name}_value, {name}_bdim" if kind in ("tensor", "optional") else name for name, kind in kinds]
     call = f"batch_rule({', '.join(own)});"
-    if plan.form == "functional":
-        return [f"auto results = {call}", _returned(plan.returns)]
-    return [call, f"return {plan.arguments[0][0]};"] if plan.form == "inplace" else [call]
+    if form == "functional":
+        return [f"auto results = {call}", _returned(_kind(r.type) for r in schema.returns)]
+    return [call, f"return {kinds[0][0]};"] if form == "inplace" else [call]
 
 
 def _returned(returns: Iterable[Kind]) -> str:

@@ -1,4 +1,4 @@
-"""The plan of an operator's C functions: which devices have one, what each calls, and in which versions.
+"""The C functions of an operator: which devices have one, what each calls, and in which versions.
 
 On a device it calls the operator's kernel, past the dispatcher; those of `aten` call the operator.
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from gradmill.cpp.bindings import cpp_name
-from gradmill.model.schema import Schema, has_symint
+from gradmill.model.schema import has_symint
 from gradmill.model.shims import FALLBACKS, SHIMIFIED, Shimmed, ShimVersion
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import EXPLICIT, EXPLICIT_NON_FUNCTIONAL, IMPLICIT
@@ -29,13 +29,6 @@ class Shim(Struct, frozen=True, gc=False, array_like=True):
     versions: tuple[ShimVersion, ...]  # the newest first
 
 
-class ShimPlan(Struct, frozen=True, gc=False, array_like=True):
-    """The C functions of one operator."""
-
-    schema: Schema
-    shims: tuple[Shim, ...]
-
-
 def devices_of(release: Release) -> dict[str, str]:
     """The devices that have C functions, each with its dispatch key, "" for `aten`."""
     keys = {device: "" if device == ATEN else device.upper() for device in release.shim_devices}
@@ -43,10 +36,10 @@ def devices_of(release: Release) -> dict[str, str]:
     return {device: key for device, key in keys.items() if key not in omitted}
 
 
-def plan(shimmed: Shimmed, release: Release) -> ShimPlan:
-    """The plan of an operator."""
+def shims_of(shimmed: Shimmed, release: Release) -> list[Shim]:
+    """The C functions of an operator, by device."""
     shims = (_shim(shimmed, device, key, release) for device, key in devices_of(release).items())
-    return ShimPlan(shimmed.function.func, tuple(shim for shim in shims if shim is not None))
+    return [shim for shim in shims if shim is not None]
 
 
 def _shim(shimmed: Shimmed, device: str, key: str, release: Release) -> Shim | None:
