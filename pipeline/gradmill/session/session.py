@@ -144,15 +144,15 @@ class Session(Build):
     def is_current(self, stage: str) -> bool:
         """Whether a stage is up to date. Verifies what its root depends on. A root may be valid although a query of its
         stage ran, as that of a stage whose root is a count."""
-        root = self.stages.root(stage)
-        return self.db.is_valid(*root) and not self.db.ran_for(root, lambda row: row[0].startswith(f"{stage}:"))
+        query, *_ = root = self.stages.root(stage)
+        return self.db.is_valid(*root) and not self.db.ran_for(root, lambda row: row[0].startswith(f"{query.module}:"))
 
     def _update_stage(self, stage: str) -> bool:
         """Brings a stage up to date; returns whether it was."""
         query, *args = root = self.stages.root(stage)
         current = self.db.is_valid(*root)
         self.db.digest(query, *args)
-        return current and not self.db.ran_for(root, lambda row: row[0].startswith(f"{stage}:"))
+        return current and not self.db.ran_for(root, lambda row: row[0].startswith(f"{query.module}:"))
 
     def stale_units(self) -> list[At]:
         """The units of all files with a text that has to be rebuilt, in the order in which to do so. The stages before
