@@ -72,8 +72,7 @@ def _written(text: str, known: Mapping[str, Any], names: Names) -> StubScript:
         f"{python}.returns_structseq_pyi": lambda signature: signature.attributes["named"],
     }
     run = Script(text, {**known, **signatures})
-    if lacking := next((name for name in (_MAIN, _BY_HAND) if name not in run.names), ""):
-        raise TextError(f"the script has no {lacking}", "write it as PyTorch's releases do", 1, 1)
+    _check({_MAIN: callable(run.names.get(_MAIN)), _BY_HAND: isinstance(run.names.get(_BY_HAND), (list, tuple, set))})
     groups = {module: [each for name in names for each in _stand_ins(name, module, names)] for module in _TABLES}
     run.names["get_py_torch_functions"] = lambda found, method=False: groups[_METHOD if method else _FUNCTION]
     files: dict[str, dict[str, Any]] = {}
@@ -82,6 +81,8 @@ def _written(text: str, known: Mapping[str, Any], names: Names) -> StubScript:
     if unknown := next((name for name in files if name not in STUBS), ""):
         raise TextError(f"the script writes {unknown}, which gradmill does not know", "update gradmill", 1, 1)
     own, hint = run.locals[_MAIN], _Noting()
+    _check({table: isinstance(own.get(table), dict) for table in _TABLES.values()})
+    _check({f"text for {name}": isinstance(found, dict) for name, found in files.items()})
     own.get(_CORRECTING, lambda text: text)(hint)
     written = {
         f"{module}.{name}": Written(_once(listed), name in by_hand, hint.replaced if module == _FUNCTION else [])
@@ -91,6 +92,12 @@ def _written(text: str, known: Mapping[str, Any], names: Names) -> StubScript:
         if listed
     }
     return StubScript(written, {name: _holes(STUBS[name][1], own, [*written], names) for name, own in files.items()})
+
+
+def _check(found: Mapping[str, bool]) -> None:
+    """TextError for the first thing that the script lacks."""
+    if lacking := next((name for name in found if not found[name]), ""):
+        raise TextError(f"the script has no {lacking}", "write it as PyTorch's releases do", 1, 1)
 
 
 def _stand_ins(name: str, module: str, names: Names) -> list[Record]:
@@ -115,10 +122,11 @@ def _holes(slot: str, written: Mapping[str, Any], hints: list[str], names: Names
     for hole, text in written.items():
         if not isinstance(text, str) and not (isinstance(text, list) and all(isinstance(each, str) for each in text)):
             raise TextError(f"'{hole}' is not known before the script runs", "write it as text, or as a list", 1, 1)
+    _check({f"hole '{slot}'": not slot or slot in written})
     if slot == CLASSES:
         plain = (each.strip(f"{GENERATED}\n") for each in written[slot])
-        both = ([f"{_FUNCTION}.{name}", f"{_METHOD}.{name}"] for name in plain)
-        holes[slot] = [next(each for each in pair if names.get(each, (False, False))[1]) for pair in both]
+        functions = ((f"{_FUNCTION}.{name}", f"{_METHOD}.{name}") for name in plain)
+        holes[slot] = [one if names.get(one, (False, False))[1] else other for one, other in functions]
     elif slot:
         holes[slot] = [
             each for each in hints if each.rpartition(".")[0] == (_FUNCTION if slot == FUNCTIONS else _METHOD)
