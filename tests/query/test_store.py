@@ -9,7 +9,6 @@ import sqlite3
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
