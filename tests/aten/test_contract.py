@@ -1,7 +1,7 @@
 """Which of ATen's files an edit writes, creates and deletes: exactly those that differ.
 
-The edits follow one another in one build of some of torch's operators. At the end all files are those of a clean build,
-and what each edit changes of all operators of torch is what torchgen.gen changes (slow).
+The edits follow one another in one build of some of torch's operators; after each, all files are those of a clean
+build, which are torchgen's.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from typing import NamedTuple
 import pytest
 from never_wrong.builds import Kept, clean_build
 from never_wrong.specset import of_families, read_specs
-from project import Project, files_in
-from torchgen_gen import SHIMS, shared_gen
+from project import Project
 
-from aten.contract_steps import STEPS, Moved, Step, project_of_torch
+from aten.contract_steps import STEPS, project_of_torch
 from gradmill.families.file import ANY
 from gradmill.families.table import FAMILIES
 from gradmill.session.session import Session
@@ -35,51 +34,63 @@ OPERATORS = """
     abs add embedding embedding_renorm embedding_dense_backward margin_ranking_loss log_normal _cslt_sparse_mm mm
     pairwise_distance expand view_as_real relu pdist cosine_similarity permute pixel_shuffle
 """.split()
-FLAG = "--per-operator-headers"
 TICK = 0.02  # seconds after which a file that is written again has another time
 
 pytestmark = pytest.mark.skipif(not metadata.version("torch").startswith(VERSION), reason=f"the edits are of {VERSION}")
 
 
-class Chain(NamedTuple):
-    """A build after all steps, and the names of files before each, with what it did to them."""
+class Moved(NamedTuple):
+    """What an edit did to files, by name."""
 
-    project: Project
-    names: dict[str, set[str]]
-    moved: dict[str, Moved]
+    written: set[str]
+    created: set[str]
+    deleted: set[str]
+
+
+class Stepped(NamedTuple):
+    """What an edit did by the times of files, and by their bytes; and the files that a clean build has otherwise."""
+
+    by_times: Moved
+    by_bytes: Moved
+    stale: list[str]
 
 
 @pytest.fixture(scope="module")
-def chain(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Chain:
+def chain(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> dict[str, Stepped]:
     project = project_of_torch(tmp_path_factory.mktemp("chain"), torch_specs, metadata.version("torch"))
     for name, text in of_families(read_specs(torch_specs), OPERATORS).texts().items():
         project.path(name).write_text(text)
-    chain = Chain(project, {}, {})
-    folder = project.generated / "ATen"
+    folder, stepped = project.generated / "ATen", {}
     with closing(Kept(project.specs, project.folder, families="aten")) as kept:
         assert kept.run() == ""
-        before = _stats(folder)
+        before = _stats(folder), kept.files()
         for step in STEPS:
             time.sleep(TICK)
             step.edit(project)
-            assert kept.run() == ""
-            now = _stats(folder)
-            chain.names[step.title], chain.moved[step.title] = set(before), _moved(before, now)
-            before = now
-    return chain
+            now = kept.update(), _stats(folder)
+            clean = clean_build(project.specs, project.folder / "clean", families="aten")
+            assert clean.accepted and now[0].accepted
+            names = {*clean.files, *now[0].files}
+            files = kept.files()
+            stepped[step.title] = Stepped(
+                _moved(before[0], now[1]),
+                _moved(_of_aten(before[1]), _of_aten(files)),
+                sorted(name for name in names if clean.files.get(name) != now[0].files.get(name)),
+            )
+            before = now[1], files
+    return stepped
 
 
-@pytest.mark.parametrize("step", STEPS, ids=TITLES)
-def test_an_edit_moves_exactly_the_files_that_differ(chain: Chain, step: Step) -> None:
-    assert chain.moved[step.title] == step.expected(chain.names[step.title])
+def _of_aten(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name.removeprefix("ATen/"): data for name, data in files.items() if name.startswith("ATen/")}
 
 
-def test_after_all_edits_the_files_are_those_of_a_clean_build(chain: Chain, tmp_path: Path) -> None:
-    clean = clean_build(chain.project.specs, tmp_path / "clean", families="aten")
-    assert clean.accepted
-    assert clean.files.pop("manifest.json") == chain.project.manifest()
-    assert {name for name, data in files_in(chain.project.generated).items() if clean.files.pop(name) != data} == set()
-    assert set(clean.files) == set()
+@pytest.mark.parametrize("title", TITLES)
+def test_an_edit_moves_exactly_the_files_that_differ(chain: dict[str, Stepped], title: str) -> None:
+    by_times, by_bytes, stale = chain[title]
+    assert by_times == by_bytes
+    assert stale == []
+    assert (by_bytes == Moved(set(), set(), set())) == (title == "a comment")
 
 
 def test_a_new_operator_lists_the_units_of_its_bucket_anew(aten: Project) -> None:
@@ -114,29 +125,6 @@ def _listed(project: Project, name: str) -> list[str]:
         listed = [name[1] for name in build.db.ran if name[0] == unit_facts.name]
         build.save()
     return [part for part in listed if part not in FAMILIES]
-
-
-# By torchgen itself two of them among the slow tests, as each takes a minute.
-BY_TORCHGEN = [
-    pytest.param(number, id=title, marks=pytest.mark.slow(50) if number % 10 == 5 else pytest.mark.campaign)
-    for number, title in enumerate(TITLES)
-]
-
-
-@pytest.mark.parametrize("number", BY_TORCHGEN)
-def test_torchgen_moves_the_same_files(tmp_path: Path, torch_specs: Path, shared: Path, number: int) -> None:
-    project = project_of_torch(tmp_path, torch_specs, metadata.version("torch"))
-    for step in STEPS[:number]:
-        step.edit(project)
-    before = _by_torchgen(project, shared)
-    STEPS[number].edit(project)
-    assert _moved(before, _by_torchgen(project, shared)) == STEPS[number].expected(set(before))
-
-
-def _by_torchgen(project: Project, shared: Path) -> dict[str, bytes]:
-    """ATen's files, without the shims, which are elsewhere."""
-    files = shared_gen(shared, project.specs / "ATen", FLAG).files
-    return {name: data for name, data in files.items() if not name.startswith(f"{SHIMS}/")}
 
 
 def _moved(before: Mapping[str, object], now: Mapping[str, object]) -> Moved:
