@@ -10,7 +10,7 @@ from pathlib import Path
 SCRIPT = Path(__file__).with_name("upstream_rules.py")
 
 
-def upstream_rules(root: Path) -> dict[str, list[str] | dict[str, object]]:
+def upstream_rules(root: Path) -> dict[str, list[str] | dict[str, object] | int]:
     """The lists of the torchgen in a folder, by field of `Release`. Raises subprocess.CalledProcessError."""
     run = subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True, check=True)
     return json.loads(run.stdout)
@@ -24,6 +24,10 @@ def missing_rows(version: str, root: Path) -> list[str]:
     rows = []
     for field, theirs in upstream_rules(root).items():
         ours = getattr(release, field)
+        if isinstance(theirs, int):
+            if ours != theirs:
+                rows.append(f'Change("{minor(version)}", "{field}", "…", set={theirs}),')
+            continue
         if isinstance(theirs, dict):
             mine = {key: value if isinstance(value, str) else sorted(value) for key, value in ours.items()}
             added: object = {key: value for key, value in theirs.items() if mine.get(key) != value}

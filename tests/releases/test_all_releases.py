@@ -16,6 +16,7 @@ from gradmill.problems.problem import SpecError
 from gradmill.releases import KNOWN
 from gradmill.session.settings.config import read_config
 from releases import WHEELS, Result, Source, Unavailable, compare, find_source
+from releases.rules import missing_rows
 
 VERSIONS = ("2.5.1", "2.13.0")
 RELEASES = [pytest.param("2.5.1", marks=pytest.mark.campaign), pytest.param("2.13.0", marks=pytest.mark.slow(20))]
@@ -54,6 +55,12 @@ def test_the_matched_functions_equal_the_release_s_own(result: Result) -> None:
 
 def test_every_node_is_counted(result: Result) -> None:
     assert result.nodes > 600
+
+
+@pytest.mark.slow(3)
+@pytest.mark.parametrize("version", KNOWN)
+def test_facts_are_the_lists_of_the_release_s_own_torchgen(version: str, tmp_path: Path) -> None:
+    assert missing_rows(version, source_of(version, tmp_path).root) == []
 
 
 @pytest.mark.slow

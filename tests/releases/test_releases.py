@@ -240,11 +240,15 @@ def test_a_list_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
     changes = (
         Change(of, "unrecorded", "", add=("recorded",), remove=("lstm_cell",)),
         Change(of, "views", "", add={"t": "other"}),
+        Change(of, "vmap_other_returns", "", add=("batched",)),
+        Change(of, "trace_shards", "", set=7),
     )
     monkeypatch.setattr("gradmill.releases.CHANGES", (*CHANGES, *changes))
     assert missing_rows(version, root) == [
         f"""Change("{of}", "unrecorded", "…", add=('lstm_cell',), remove=('recorded',)),""",
         f"""Change("{of}", "views", "…", add={{'t': 'self'}}),""",
+        f"""Change("{of}", "vmap_other_returns", "…", remove=('batched',)),""",
+        f"""Change("{of}", "trace_shards", "…", set=10),""",
     ]
 
 

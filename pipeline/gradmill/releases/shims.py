@@ -36,6 +36,7 @@ CHANGES: tuple[Change, ...] = (
         "more operators compute only what is asked for",
         add=(
             "_functional_sym_constrain_range",
+            "_scaled_dot_product_efficient_attention_backward",
             "_thhn_fused_lstm_cell_backward_impl",
             "grid_sampler_2d_backward",
             "grid_sampler_3d_backward",
