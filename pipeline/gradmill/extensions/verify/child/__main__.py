@@ -94,7 +94,7 @@ def _verdict(
     limit: int,
     begin: Callable[[int], None],
 ) -> dict[str, Any]:
-    device, name = device_of(known), subject["operator"].partition("::")[2].partition(".")[0]
+    device = device_of(known)
     is_own = not is_torchs(subject["operator"], known)
     try:
         schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
