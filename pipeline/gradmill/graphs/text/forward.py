@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from gradmill.cpp.dispatcher import Signature
 from gradmill.graphs.backward.aliases import label
+from gradmill.graphs.backward.needs import Row
 from gradmill.graphs.backward.program import CallBlock
 from gradmill.graphs.functional.program import (
     Apply,
@@ -186,19 +187,22 @@ def _in_region(step: Apply, value: Code) -> Code:
 def _gates(plan: GraphPlan, results: Iterable[str], histories: Iterable[Code] = ()) -> list[Stmt]:
     """The statements that decide which results of a step need a gradient, and what follows from that. `histories`: of a
     recorded call, the expressions for whether they do."""
-    decided: list[Stmt] = []
-    for result, history in zip_longest(results, histories):
-        for row in plan.needs.decided.get(result, ()):
-            if row.chosen is not None:
-                either = (needs_text(row.chosen.then), needs_text(row.chosen.otherwise))
-                whether = code("$ ? $ : $", _all(row.chosen.flags), *either)
-            else:
-                whether = history or code("($) && graph::differentiable($)", needs_text(row.places), variable(result))
-            if row.gate:
-                decided.append(Do(code("needs[$] = saved.gate_$ = $", str(row.place), result, whether)))
-            else:
-                decided.append(Do(code("needs[$] = $", str(row.place), needs_text(row.places))))
-    return decided
+    return [
+        Do(code("needs[$] = $", str(row.place), _decided(row, history)))
+        for result, history in zip_longest(results, histories)
+        for row in plan.needs.decided.get(result, ())
+    ]
+
+
+def _decided(row: Row, history: Code | None) -> Code:
+    """The expression for a gate, or for a row that follows from it."""
+    if not row.gate:
+        return code(needs_text(row.places))
+    whether = history or code("($) && graph::differentiable($)", needs_text(row.places), variable(row.gate))
+    if row.chosen is not None:
+        either = needs_text(row.chosen.then), needs_text(row.chosen.otherwise)
+        whether = code("$ ? $ : $", _all(row.chosen.flags), *either)
+    return code("saved.gate_$ = $", row.gate, whether)
 
 
 def _has_history(step: Apply, record: str) -> list[Code]:
