@@ -208,6 +208,7 @@ SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "unmatched-fact-of-keys": [(TOML, 'add.kernel_keys = ["AutogradPrivateUse1"]', 'add.kernel_keys = ["AutogradPrivateUse1", "AutogradPrivateUse9"]\nremove.manual_kernels = ["copyy_"]')],
     "unmatched-slot": [(TOML, "[family.nodes]\n", '[family.nodes]\nslots.autograd_function_declaration = "declaration"\n')],
     "unmatched-key": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nkeys = { Autogradd = "AutogradPrivateUse1" }\n')],
+    "backend-that-no-family-reads": [(TOML, "[base]\n", '[[backend]]\nfile = "hooks.py"\n\n[base]\n')],
     "unmatched-drop": [(TOML, 'drop = "exposed"', 'drop = ["exposed", "exposes"]')],
     "unmatched-keep": [(TOML, 'keep = ["func", "tags", "dispatch", "device_check"]', 'keep = ["func", "tags", "dispach", "device_check"]')],
     "unmatched-list": [(TOML, 'list = ["custom", "custom_autograd"]', 'list = ["custom", "custom_autograd", "ours"]')],

@@ -78,7 +78,7 @@ def _once(problems: Sequence[Problem]) -> list[Problem]:
         if each.role == "hooks":
             calls.setdefault((each.file, each.line, each.problem), []).append(each)
     counted = {
-        same[0]: replace(same[0], problem=f"{same[0].problem}, and {len(same) - 1} more calls fail alike")
+        same[0]: replace(same[0], problem=f"{same[0].problem}, in {len(same)} calls")
         for same in calls.values()
         if len(same) > 1
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradmill.families.backend_stubs.files import BACKEND_STUBS
 from gradmill.families.described import makes_blocks
 from gradmill.families.overrides import REST, applied_rules
 from gradmill.families.table import FAMILIES
@@ -29,7 +30,7 @@ from gradmill.stages.layered.templates import holes, template_texts
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import all_heads
 from gradmill.stages.selection import is_selective
-from gradmill.stages.set import release, sources, version
+from gradmill.stages.set import asked_families, release, sources, version
 from gradmill.stages.specs import keys_of_file
 from gradmill.stages.tags import tags
 from gradmill.stages.units import unit, units
@@ -53,6 +54,9 @@ def unmatched(db: Database, layers: Described) -> Iterator[DescriptionProblem]:
     description = layers.description
     yield from _bounds(layers)
     yield from _facts(db, description)
+    if description.backends and not asked_families(db) and BACKEND_STUBS.name not in families(db):
+        hint = f'add "{BACKEND_STUBS.name}" to families'
+        yield DescriptionProblem(("backend", "0"), "no family reads it", hint, suspected="unused-setting")
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
             problem = f"no entry has the key '{name}'"
