@@ -77,7 +77,6 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "view-of-nothing": [(TOML, 'add.views = { head = "self" }', 'add.views = { head = "slef", never_there = "self" }')],
     "facts-unknown": [(TOML, "add.kernel_keys", "add.kernel_key")],
     "facts-internal": [(TOML, "add.kernel_keys", 'add.left_out = ["x"]\nadd.kernel_keys')],
-    "facts-pattern": [(TOML, VIEWS, f'{VIEWS}\nadd.unbound = ["sw(ish"]')],
     "facts-form": [(TOML, 'add.views = { head = "self" }', 'add.views = ["head"]')],
     "family-unknown": [(TOML, "[family.nodes]", "[family.node]")],
     "family-without-templates": [(TOML, 'name = "accel"\ncomment', 'families = ["nodes", "trace_type", "bindings", "lazy", "graphs"]\nname = "accel"\ncomment')],
@@ -187,8 +186,6 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
 SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "marks-operator-missing": [(TOML, "[functions]\n", '[[marks]]\nfile = "accel/functions.yaml"\noperator = "nme"\nlist = ["custom", "symint"]\n[functions]\n')],
     "unmatched-versions-key": [(TOML, 'keys = ["slow", "fast"]', 'keys = ["slow", "fast", "sparse"]'), (TOML, 'keys = "version", all', 'keys = ["version", "sparse"], all')],
-    "unmatched-fact-of-bindings": [(TOML, VIEWS, f'{VIEWS}\nadd.unbound = ["swish", "nosuch.*"]\nadd.unbound_schemas = ["nosuch()"]')],
-    "unmatched-tag-of-all": [(TOML, VIEWS, f'{VIEWS}\nadd.automatic_tags = ["nosuch"]')],
     "unmatched-word-in-take": [(TOML, 'take = "defined"', 'take = ["defined", "own", "tag:nosuch"]')],
     "family-not-generated": [(TOML, 'name = "accel"\ncomment', 'families = ["variable_type"]\nname = "accel"\ncomment')],
     "name-of-some-releases-unknown": [(TOML, 'exclude = ["noise"]', 'exclude = ["noise", { value = ["swihs"], since = "2.7" }]')],

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.releases.model import OWN_KERNEL, PARTS, Change, Release
+from gradmill.releases.model import OWN_KERNEL, PARTS, Change
 from gradmill.specs.layers.description import Description
 
-# Facts that no description changes: lists that its other keys make, what libtorch exports, and what ATen's files print.
-INTERNAL = frozenset(
-    """
-    left_out exported_helpers dtype_classes vmap_other_returns not_functionalized keeping_out_dtype
-    autocast_full
-    optional_backends header_keys omitted_keys static_keys function_macros struct_macros cpu_library_kernels
-    guarded_keys class_guards unset_guards empty_headers kernel_shards shim_devices shims_with_optional_returns
-    """.split()
+# The facts that a description changes: lists of functions, by operator, base name or C++ name; and of dispatch keys.
+OF_FUNCTIONS = (
+    *("functional_without_out", "mutable_without_out", "out_without_functional", "inplace_ungrouped"),
+    *("complex_differentiable", "undifferentiable", "views", "metadata_views", "made_of_views", "untold_views"),
+    *("manual_kernels", "manual_backend", "resets_accumulator", "replacing_tensors"),
+    *("sharing_tensors", "sharing_storage", "foreach_without_derivatives", "foreach_of_other_arity"),
+    *("foreach_inplace_reference", "foreach_tensor_overload", "foreach_skip_length"),
+    *("unrecorded", "recorded_as"),
 )
+OF_KEYS = ("kernel_keys", "autograd_keys", "dispatch_keys", "structured_keys")
+LISTS = (*OF_FUNCTIONS, *OF_KEYS)
+_TABLES = ("views", "recorded_as")  # those with a value for each member
 _WHY = "the description says so"
 
 
 def changes_of(description: Description, version: str) -> list[Change]:
     """The changes that a description makes to a release's facts; `wrong_facts` reports fields that do not exist."""
-    known = set(Release.__struct_fields__)
     changes = [Change(version, "described", _WHY, set=True)]
     for facts in description.facts:
         for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):
-            if field in known:
+            if field in LISTS:
                 members = facts.add.get(field, ())
                 changes.append(
                     Change(since=version, field=field, why=_WHY, add=members, remove=facts.remove.get(field, ()))
@@ -41,20 +42,17 @@ def changes_of(description: Description, version: str) -> list[Change]:
 
 
 def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], SpecError]]:
-    """Errors for facts that no release has and parts that no kernel has, each with its path in the description."""
-    lists = [field for field in Release.__struct_fields__ if is_collection(field) and field not in INTERNAL]
+    """Errors for facts that no description changes and for parts that no kernel has, each with its path."""
     for place, facts in enumerate(description.facts):
         for verb, fields in (("add", facts.add), ("remove", facts.remove)):
             for field in fields:
-                if field not in lists:
-                    hint = nearest(field, lists) or "docs/vendors.md lists them"
+                if field not in LISTS:
+                    hint = nearest(field, LISTS) or "docs/vendors.md lists them"
                     yield ("facts", str(place), verb, field), SpecError(f"there is no list of facts '{field}'", hint)
         for field, members in facts.add.items():
-            if field in lists and isinstance(members, dict) != is_table(field):
-                hint = "write {name = value}" if is_table(field) else 'write ["name", …]'
+            if field in LISTS and isinstance(members, dict) != (field in _TABLES):
+                hint = "write {name = value}" if field in _TABLES else 'write ["name", …]'
                 yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
-            elif field == "unbound":
-                yield from _malformed_patterns(("facts", str(place), "add", field), members)
     for family, rules in description.family.items():
         for place, part in enumerate(rules.leave_out):
             if part not in PARTS:
@@ -63,22 +61,3 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
                     ("family", family, "leave_out", str(place)),
                     SpecError(f"no kernel has a part '{part}'", hint, needle=part),
                 )
-
-
-def _malformed_patterns(at: tuple[str, ...], members: Iterable[str]) -> Iterator[tuple[tuple[str, ...], SpecError]]:
-    for member in members:
-        try:
-            re.compile(member)
-        except re.error as error:
-            yield at, SpecError(f"not a regular expression: {error}", "write one, or a C++ name", needle=member)
-
-
-def is_collection(field: str) -> bool:
-    """Whether the field is a list or a table."""
-    type_ = str(Release.__annotations__[field])
-    return re.match(r"(frozenset|tuple)\[|dict\[str, str\]", type_.replace("<class '", "")) is not None
-
-
-def is_table(field: str) -> bool:
-    """Whether a field of `Release` is a dict, which a description changes key by key."""
-    return str(Release.__annotations__[field]).startswith("dict")

@@ -12,12 +12,11 @@ from gradmill.families.described import makes_blocks
 from gradmill.families.overrides import REST, applied_rules
 from gradmill.families.table import FAMILIES
 from gradmill.model.layers import Words
-from gradmill.model.regex import regex
 from gradmill.problems.problem import nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.releases import KNOWN, Release, resolve
-from gradmill.rules.layers.facts import is_collection
+from gradmill.rules.layers.facts import OF_FUNCTIONS, OF_KEYS
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import Described, Description, Facts, Family, Slot
 from gradmill.specs.layers.releases import minor_of
@@ -32,21 +31,7 @@ from gradmill.stages.schemas import all_heads
 from gradmill.stages.selection import is_selective
 from gradmill.stages.set import asked_families, release, sources, version
 from gradmill.stages.specs import keys_of_file
-from gradmill.stages.tags import tags
 from gradmill.stages.units import unit, units
-
-# Lists of facts with functions as members: operators, base names or C++ names.
-_OF_FUNCTIONS = (
-    *("functional_without_out", "mutable_without_out", "out_without_functional", "inplace_ungrouped"),
-    *("complex_differentiable", "undifferentiable", "views", "metadata_views", "made_of_views", "untold_views"),
-    *("manual_kernels", "manual_backend", "resets_accumulator", "replacing_tensors"),
-    *("sharing_tensors", "sharing_storage", "foreach_without_derivatives", "foreach_of_other_arity"),
-    *("foreach_inplace_reference", "foreach_tensor_overload", "foreach_skip_length"),
-    *("unrecorded", "recorded_as"),
-)
-_FIELDS = frozenset(Release.__struct_fields__)
-_OF_KEYS = ("kernel_keys", "autograd_keys", "structured_keys", "ufunc_keys")
-_IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types", "unbound_schemas")  # their members are text of schemas
 
 
 def unmatched(db: Database, layers: Described) -> Iterator[DescriptionProblem]:
@@ -209,51 +194,23 @@ def _facts(db: Database, description: Description) -> Iterator[DescriptionProble
     before = resolve(version(db))
     for place, facts in enumerate(description.facts):
         for field, members in facts.add.items():
-            if field in _OF_FUNCTIONS and names is None:
+            if field in OF_FUNCTIONS and names is None:
                 names = _names(db)
             for member in members:
                 hint = _unknown(db, field, member, names or set())
                 if hint is not None:
-                    path = ("facts", str(place), "add", field)
-                    problem = f"{_WHAT.get(field, 'there is no function')} '{member}'"
+                    path, what = ("facts", str(place), "add", field), "dispatch key" if field in OF_KEYS else "function"
+                    problem = f"there is no {what} '{member}'"
                     yield DescriptionProblem(path, problem, hint, member, follows=True, suspected="unmatched-fact")
         yield from _removed(before, place, facts)
 
 
-_WHAT = {
-    **dict.fromkeys(_OF_KEYS, "there is no dispatch key"),
-    **dict.fromkeys(_IN_SCHEMAS, "no schema has"),
-    "automatic_tags": "there is no tag",
-    "variants_from": "no function is",
-    "unbound": "no function is called",
-    "seeded_exempt": "no function is called",
-    "keyword_arguments": "no function has the argument",
-}
-
-
 def _unknown(db: Database, field: str, member: str, names: set[str]) -> str | None:
     """A hint for a member of a list of facts that does not exist; None if it exists."""
-    if field in _OF_FUNCTIONS:
+    if field in OF_FUNCTIONS:
         return None if member in names else nearest(member, sorted(names)) or "name a function of this release"
-    if field in _OF_KEYS:
-        known = sorted(release(db).dispatch_keys)
-        return None if member in known else nearest(member, known) or "name one, or add it to dispatch_keys"
-    if field == "automatic_tags":
-        return None if member in tags(db) else nearest(member, tags(db)) or "name a tag of tags.yaml"
-    if field == "variants_from":
-        kinds = ("functional", "inplace", "mutable", "out")
-        return None if member in kinds else nearest(member, kinds) or f"write {', '.join(kinds)}"
-    schemas = [head.schema for _, head in all_heads(db)] if field in _IN_SCHEMAS else []
-    if field in _IN_SCHEMAS:
-        return None if any(member in schema for schema in schemas) else "name one of this release"
-    if field == "unbound":
-        matches = (regex(member).fullmatch(head.cpp_name) is not None for _, head in all_heads(db))
-        return None if any(matches) else "name one of this release"
-    if field in ("seeded_exempt", "keyword_arguments"):
-        base, _, argument = member.partition(".") if field == "keyword_arguments" else (member, "", "")
-        matches = (base in head.name and f" {argument}" in head.schema for _, head in all_heads(db))
-        return None if any(matches) else "name one of this release"
-    return None  # members of other lists are not checked
+    known = sorted(release(db).dispatch_keys)
+    return None if member in known else nearest(member, known) or "name one, or add it to dispatch_keys"
 
 
 def _names(db: Database) -> set[str]:
@@ -266,7 +223,7 @@ def _names(db: Database) -> set[str]:
 
 def _removed(before: Release, place: int, facts: Facts) -> Iterator[DescriptionProblem]:
     for field, members in facts.remove.items():
-        known = getattr(before, field) if field in _FIELDS and is_collection(field) else members
+        known = getattr(before, field)  # `wrong_facts` refuses others
         for member in [member for member in members if member not in known]:
             hint = nearest(member, sorted(known)) or "remove it"
             path = ("facts", str(place), "remove", field)
