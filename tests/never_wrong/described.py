@@ -51,7 +51,6 @@ _SWAPS = [
     ('missing = "dropped"', 'missing = "held"'),
     ('keys = ["slow", "fast"]', 'keys = ["slow"]'),
     ('keys = "version"', 'keys = "versoin"'),
-    ('exclude = ["square"]', "exclude = []"),
     ('to = "Tensor other" }', 'to = "Tensor third" }'),
     ('since = "2.7"', 'since = "2.14"'),
     (', "boxed_fallback"]', "]"),
