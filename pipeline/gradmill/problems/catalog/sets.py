@@ -36,9 +36,9 @@ SETS = (
     ),
     Rule(
         "unmatched-entry",
-        "The base has no function, definition or tag of this name: there is nothing to leave out or to rewrite.",
-        'exclude = ["squares"]',
-        'exclude = ["square"]',
+        "No function has this name: there is nothing to rewrite, or to list in marks.",
+        'rewrite = [{ func = "mn"',
+        'rewrite = [{ func = "mm"',
         _FILE,
         "0.2.0",
     ),
