@@ -116,7 +116,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "forward formulas compute 1 outputs, but 2 outputs are differentiable": function(
         "odd(Tensor self) -> (Tensor a, Tensor b)", "  self: grads[0] + grads[1]\n  a: self_t\n"
     ),
-    "it cannot have a gradient\n  drop the row": function("odd(Tensor self, int n) -> Tensor", "  self, n: grad\n"),
+    "hint: drop the row": function("odd(Tensor self, int n) -> Tensor", "  self, n: grad\n"),
     "unknown word 'auto_elementwise'\n": function(
         "odd(Tensor self) -> Tensor", "  self: grad\n  result: auto_elementwise\n"
     ),

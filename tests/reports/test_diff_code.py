@@ -33,7 +33,7 @@ from gradmill.session.settings.config import read_config
 NATIVE, DERIVATIVES = "native_functions.yaml", "derivatives.yaml"
 OPERATORS = "add mul div exp max mv view full".split()
 # Families with tests of their own, below, in test_lazy_backend.py and in aten/; and one that this release lacks.
-APART = {"graphs", "lazy", "aggregated_headers", "c_shims", "native_aot_stubs", "hook_files"}
+APART = {"graphs", "lazy", "aggregated_headers", "c_shims", "native_aot_stubs", "type_stubs", "hook_files"}
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp
 OF_EACH = re.compile(r"ATen/ops/\w+?(_ops|_native|_meta|_[a-z]+_dispatch)?\.h")
