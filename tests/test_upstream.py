@@ -1,5 +1,5 @@
-"""docs/upstream.md: where each function of torchgen that a module here answers to is found. Its table is made from the
-docstrings, which name them after `torchgen:`, as `module.function`; to rewrite it:
+"""docs/contributing/upstream.md: where each function of torchgen that a module here answers to is found. Its table is
+made from the docstrings, which name them after `torchgen:`, as `module.function`; to rewrite it:
 
     UPDATE_GOLDEN=1 pytest -n 0 tests/test_upstream.py
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
-PAGE = ROOT / "docs" / "upstream.md"
+PAGE = ROOT / "docs" / "contributing" / "upstream.md"
 _NAMES = re.compile(r"torchgen: ((?:`[\w.]+`(?:,\s+)?)+)\.")
 
 
@@ -79,7 +79,7 @@ def test_every_rule_of_upstreams_names_its_function() -> None:
 def test_the_page_lists_them(upstream: dict[str, str]) -> None:
     rows = []
     for name, modules in answered().items():
-        links = ", ".join(f"[{each}](../{each})" for each in sorted(modules))
+        links = ", ".join(f"[{each}](../../{each})" for each in sorted(modules))
         rows.append(f"| `{upstream[name]}` | `{name.partition('.')[2]}` | {links} |")
     head, line, _ = PAGE.read_text().partition("|---|---|---|\n")
     page = head + line + "\n".join(sorted(rows)) + "\n"

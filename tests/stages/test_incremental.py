@@ -1,6 +1,6 @@
 """What runs after an edit, and what does not: the exact tasks, the files that move, the bytes of a clean build.
 
-The sections are the rows of the table in docs/design.md: what happened since the last run, and what runs.
+The sections are the rows of the table in docs/contributing/design.md: what happened since the last run, and what runs.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Each row of the table of docs/design.md, whichever way a set is brought up to date: by a run, by doit, by an action
-alone, or by a session that stays in memory, as that of `watch` and of a persistent worker does."""
+"""Each row of the table of docs/contributing/design.md, whichever way a set is brought up to date: by a run, by doit,
+by an action alone, or by a session that stays in memory, as that of `watch` and of a persistent worker does."""
 
 from __future__ import annotations
 

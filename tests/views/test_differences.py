@@ -1,4 +1,4 @@
-"""Where our Nodes do not do what those of torch 2.13.0 do: docs/views.md has the reasons."""
+"""Where our Nodes do not do what those of torch 2.13.0 do: docs/contributing/views.md has the reasons."""
 
 from __future__ import annotations
 

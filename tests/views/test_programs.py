@@ -11,7 +11,7 @@ from views import kernels
 from views.outcomes import Difference, Outcome, differences, outcome
 from views.programs import Program, draw
 
-# An assertion of torch's CopySlices fails where ours answers: docs/views.md, "Differences from torch".
+# An assertion of torch's CopySlices fails where ours answers: docs/contributing/views.md, "Differences from torch".
 ASSERTION = "it->second.should_execute() == task_should_compute_output(0) INTERNAL ASSERT FAILED"
 
 

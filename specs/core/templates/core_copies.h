@@ -6,7 +6,7 @@
 //   CopyBackwards   y.copy_(x): the values of y are gone, those of x are there, in y's dtype and on y's device.
 //   CopySlices      an operator changed a view in place: so its base changed, in the elements that the view has.
 //
-// A library that takes them from here needs torch's `Node`, and neither of torch's own two classes. docs/views.md
+// A library that takes them from here needs torch's `Node`, and neither of torch's own two classes. docs/contributing/views.md
 // explains them with an example.
 //
 // A kernel that changes `self` in place does, in this order:
