@@ -29,18 +29,21 @@ SETS = {
     "foreach_inplace_reference": ("api.autograd", "_foreach_with_inplace_ref"),
     "foreach_tensor_overload": ("api.autograd", "_foreach_with_tensor_overload"),
     "foreach_skip_length": ("api.autograd", "_skip_argument_len_check"),
-    "unbound": (AUTOGRAD + "gen_python_functions", "_SKIP_PYTHON_BINDINGS"),
+    "skip_python_bindings": (AUTOGRAD + "gen_python_functions", "_SKIP_PYTHON_BINDINGS"),
     "unbound_schemas": (AUTOGRAD + "gen_python_functions", "SKIP_PYTHON_BINDINGS_SIGNATURES"),
     "metadata_views": (AUTOGRAD + "gen_inplace_or_view_type", "VIEW_FUNCTIONS_WITH_METADATA_CHANGE"),
     "manual_kernels": (AUTOGRAD + "gen_trace_type", "MANUAL_AUTOGRAD"),
     "manual_backend": (AUTOGRAD + "gen_trace_type", "MANUAL_BACKEND"),
     "unrecorded": (AUTOGRAD + "gen_trace_type", "DONT_RECORD_TRACE"),
-    "undifferentiable": (AUTOGRAD + "gen_variable_type", "DONT_REQUIRE_DERIVATIVE"),
+    "dont_require_derivative": (AUTOGRAD + "gen_variable_type", "DONT_REQUIRE_DERIVATIVE"),
     "complex_differentiable": (AUTOGRAD + "gen_variable_type", "GRADIENT_IMPLEMENTED_FOR_COMPLEX"),
     "resets_accumulator": (AUTOGRAD + "gen_variable_type", "RESET_GRAD_ACCUMULATOR"),
-    "replacing_tensors": (AUTOGRAD + "gen_variable_type", "DONT_ENFORCE_SAME_TENSOR_IMPL_OR_STORAGE"),
-    "sharing_tensors": (AUTOGRAD + "gen_variable_type", "DONT_ENFORCE_TENSOR_IMPL_USE_COUNT"),
-    "sharing_storage": (AUTOGRAD + "gen_variable_type", "DONT_ENFORCE_STORAGE_IMPL_USE_COUNT"),
+    "dont_enforce_same_tensor_impl_or_storage": (
+        AUTOGRAD + "gen_variable_type",
+        "DONT_ENFORCE_SAME_TENSOR_IMPL_OR_STORAGE",
+    ),
+    "dont_enforce_tensor_impl_use_count": (AUTOGRAD + "gen_variable_type", "DONT_ENFORCE_TENSOR_IMPL_USE_COUNT"),
+    "dont_enforce_storage_impl_use_count": (AUTOGRAD + "gen_variable_type", "DONT_ENFORCE_STORAGE_IMPL_USE_COUNT"),
     "foreach_without_derivatives": (AUTOGRAD + "gen_variable_type", "_foreach_ops_without_differentiability_info"),
     "foreach_of_other_arity": (AUTOGRAD + "gen_variable_type", "_foreach_ops_with_different_arity"),
 }
@@ -83,7 +86,7 @@ def main() -> None:
                        ("VIEW_FUNCTIONS", "RETURNS_VIEWS_OF_INPUT"))  # fmt: skip
     lists["made_of_views"] = sorted(set(returned) - set(views))
     sharing = value_of(AUTOGRAD + "gen_inplace_or_view_type", "ALL_VIEW_FUNCTIONS")
-    lists["untold_views"] = sorted(set(sharing) - set(views))
+    lists["aliases_not_views"] = sorted(set(sharing) - set(views))
     by_hand = value_of("gen_functionalization_type", "MUTABLE_OPS_NOT_USING_FUNCTIONALIZATION")
     ungrouped = {name for field in UNGROUPED for name in lists[field]}
     lists["not_functionalized"] = sorted(set(map(str, by_hand)) - ungrouped)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from gradmill.cpp.kernel_names import kernel_title
 from gradmill.families.file import ANY, CUT, File
 from gradmill.families.template import items_of
-from gradmill.model.native import FunctionHead, FunctionNames
+from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.problems.problem import Role
 from gradmill.releases.model import Release
@@ -171,7 +171,7 @@ class Family:
         """Whether the release has the family; one that it lacks is left out of a subset."""
         return True
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function is a unit."""
         return True
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from gradmill.families.family import DEFINITION, Family, Layout, shard_of
 from gradmill.families.file import File
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
@@ -50,7 +50,7 @@ class Sharded(Family):
             return distributed(units, layout.shards, everything=False)
         return distributed(units, layout.count or self.shard_count(release))
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function's kernels are generated."""
         return head.cpp_name not in release.manual_kernels
 

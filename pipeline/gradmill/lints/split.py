@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.rules.native.groups import GroupError, LacksVariant
 
 _SAME = "variants have the same arguments: types, names, defaults and order"
 
 
-def split_variants(heads: Sequence[FunctionHead]) -> Iterator[GroupError]:
+def split_variants(heads: Sequence[FunctionSummary]) -> Iterator[GroupError]:
     """Errors for variants whose arguments or returns differ from those of the functional operator that their name
     refers to, or that delegates to them. Composites need no group, and one variant alone may have a default if upstream
     generates none."""
@@ -39,7 +39,7 @@ def split_variants(heads: Sequence[FunctionHead]) -> Iterator[GroupError]:
             yield from _odd_one(heads, at, members, "it inherits no derivative")
 
 
-def instead_of_lacking(error: GroupError, heads: Sequence[FunctionHead]) -> GroupError:
+def instead_of_lacking(error: GroupError, heads: Sequence[FunctionSummary]) -> GroupError:
     """The error to report: if a function lacks a variant, and has it with other arguments, the odd one of the two."""
     for at, variants in _families(heads, copies=True).items() if isinstance(error, LacksVariant) else ():
         if error.function in (at, *variants):
@@ -47,7 +47,7 @@ def instead_of_lacking(error: GroupError, heads: Sequence[FunctionHead]) -> Grou
     return error
 
 
-def _odd_one(heads: Sequence[FunctionHead], at: int, variants: Sequence[int], effect: str) -> Iterator[GroupError]:
+def _odd_one(heads: Sequence[FunctionSummary], at: int, variants: Sequence[int], effect: str) -> Iterator[GroupError]:
     """An error for a functional operator or one of its `variants`, whichever differs from more of the others; none if
     all have the same arguments. `effect`: what a difference leads to, unless it is one of defaults."""
     differing = [i for i in variants if _difference(heads[at], heads[i])]
@@ -70,7 +70,7 @@ def _odd_one(heads: Sequence[FunctionHead], at: int, variants: Sequence[int], ef
     yield error
 
 
-def _families(heads: Sequence[FunctionHead], *, copies: bool = False) -> dict[int, list[int]]:
+def _families(heads: Sequence[FunctionSummary], *, copies: bool = False) -> dict[int, list[int]]:
     """The functional operators, each with the other functions that delegate or name makes its variants. `copies`: with
     the copies of views."""
     declared = [(i, head) for i, head in enumerate(heads) if not head.generated]
@@ -87,7 +87,7 @@ def _families(heads: Sequence[FunctionHead], *, copies: bool = False) -> dict[in
     return families
 
 
-def _functional(head: FunctionHead) -> str:
+def _functional(head: FunctionSummary) -> str:
     """The name of the functional variant that the name of a function refers to; "" if it refers to none."""
     base, overload = head.unqualified, head.name[len(head.unqualified) :]
     if head.kind == "inplace":
@@ -102,7 +102,7 @@ def _functional(head: FunctionHead) -> str:
     return base + overload
 
 
-def _difference(one: FunctionHead, other: FunctionHead) -> tuple[str, str] | None:
+def _difference(one: FunctionSummary, other: FunctionSummary) -> tuple[str, str] | None:
     """The first argument of each of two variants that the other has not at its place, or their returns; "" if one has
     no argument there. None if there is none, or they are of different operators."""
     ours, theirs = _inputs(one.signature), _inputs(other.signature)
@@ -121,7 +121,7 @@ def _difference(one: FunctionHead, other: FunctionHead) -> tuple[str, str] | Non
     return None if left == right else (f"-> {left}", f"-> {right}")
 
 
-def _is_defaulted(one: FunctionHead, other: FunctionHead) -> bool:
+def _is_defaulted(one: FunctionSummary, other: FunctionSummary) -> bool:
     """Whether two variants first differ in a default that one has and the other has not."""
     left, right = _difference(one, other) or ("", "")
     return left.partition("=")[0] == right.partition("=")[0] and ("=" in left) != ("=" in right)

@@ -151,7 +151,7 @@ class FunctionNames(Struct, frozen=True, gc=False, array_like=True):
     namespace: str  # `aten` of PyTorch's own
 
 
-class FunctionHead(FunctionNames, frozen=True, gc=False, array_like=True):
+class FunctionSummary(FunctionNames, frozen=True, gc=False, array_like=True):
     """The properties of a function that grouping, matching and reference lookup use; it has no arguments."""
 
     unqualified: str  # `add_` of `add_.Tensor`

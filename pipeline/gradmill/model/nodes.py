@@ -65,7 +65,7 @@ class NodeRow(Struct, frozen=True, gc=False, array_like=True):
     synthesized: bool = False
 
 
-class Pair(Struct, frozen=True, gc=False, array_like=True):
+class FunctionWithInfo(Struct, frozen=True, gc=False, array_like=True):
     """One native function, and by dispatch key the functions with the infos that serve it."""
 
     function: str

@@ -23,11 +23,11 @@ class ViewGroup(Struct, frozen=True, gc=False, array_like=True):
     replayed: bool  # whether it has ViewMetas: it is not composed of other functions, and no list selects operators
 
 
-VARIANTS, VIEW, ALONE = "variants ", "view ", "alone "  # the name of a group is one, and that of its first function
-KINDS = (VARIANTS, VIEW, ALONE)
+VARIANTS, VIEW, UNGROUPED = "variants ", "view ", "alone "  # the name of a group is one, and that of its first function
+KINDS = (VARIANTS, VIEW, UNGROUPED)
 
 
-class Together(Struct, frozen=True, gc=False, array_like=True):
+class FunctionGroup(Struct, frozen=True, gc=False, array_like=True):
     """The variants of an operator, or a view with its variants, or a function that is in neither. The others are
     missing."""
 

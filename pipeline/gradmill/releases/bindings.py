@@ -8,7 +8,7 @@ _ALPHA = ", Scalar alpha=1"
 
 OLDEST: dict[str, object] = {
     # Patterns of C++ names. These functions have handwritten bindings, or Python does not see them.
-    "unbound": tuple(
+    "skip_python_bindings": tuple(
         r"""
         alias contiguous is_cuda is_sparse is_sparse_csr size stride sym_size sym_stride sym_storage_offset sym_numel
         .*_backward .*_backward_(out|input|weight|bias) .*_forward .*_forward_out .*_jvp _unsafe_view tensor
@@ -32,10 +32,10 @@ OLDEST: dict[str, object] = {
 }
 
 CHANGES: tuple[Change, ...] = (
-    Change("2.9", "unbound", "its binding is written by hand", add=("sym_is_contiguous",)),
+    Change("2.9", "skip_python_bindings", "its binding is written by hand", add=("sym_is_contiguous",)),
     Change(
         "2.12",
-        "unbound",
+        "skip_python_bindings",
         "their bindings are written by hand, which is faster",
         add=("dim", "get_device", "is_contiguous", "numel", "storage_offset"),
     ),

@@ -26,7 +26,7 @@ OLDEST: dict[str, object] = {
         _backward _version data is_leaf options output_nr requires_grad_ retain_grad set_data
         """.split()
     ),
-    "undifferentiable": tuple(
+    "dont_require_derivative": tuple(
         """
         __and__ __iand__ __ilshift__ __ior__ __irshift__ __ixor__ __lshift__ __or__ __rshift__ __xor__
         _coalesced_ _nested_tensor_size _nested_tensor_storage_offsets _nested_tensor_strides _sobol_engine_draw
@@ -66,12 +66,17 @@ OLDEST: dict[str, object] = {
         "resize_",
         "set_",
     ),
-    "replacing_tensors": (
+    "dont_enforce_same_tensor_impl_or_storage": (
         "_cudnn_rnn_flatten_weight",
         "set_",
     ),
-    "sharing_tensors": _SHARING_TENSORS,
-    "sharing_storage": ("_slow_conv2d_forward", "slow_conv3d_forward", "channel_shuffle", *_SHARING_TENSORS),
+    "dont_enforce_tensor_impl_use_count": _SHARING_TENSORS,
+    "dont_enforce_storage_impl_use_count": (
+        "_slow_conv2d_forward",
+        "slow_conv3d_forward",
+        "channel_shuffle",
+        *_SHARING_TENSORS,
+    ),
     "foreach_without_derivatives": tuple(
         """
         _foreach_addcdiv.Tensor _foreach_addcmul.Tensor _foreach_copy _foreach_maximum.Scalar
@@ -107,7 +112,7 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change(
         "2.5",
-        "replacing_tensors",
+        "dont_enforce_same_tensor_impl_or_storage",
         "their checks failed",
         add=("_unsafe_masked_index", "_unsafe_masked_index_put_accumulate"),
     ),

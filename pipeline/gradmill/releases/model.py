@@ -45,7 +45,7 @@ class Release(Struct, frozen=True):
     foreach_tensor_overload: frozenset[str]  # foreach ops that take one Tensor for all members of the list
     foreach_skip_length: frozenset[str]  # foreach ops with fewer arguments than their reference (alpha)
     views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
-    untold_views: frozenset[str]  # base names of ops whose results share storage, but are not views to autograd
+    aliases_not_views: frozenset[str]  # base names of ops whose results share storage, but are not views to autograd
     metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
     header_only_tags: bool  # whether `enum_tag.h` is a header-only file, which torchgen's lists of outputs lack
     normal_paths: bool  # whether these lists have normalized paths, and a line for each
@@ -54,7 +54,7 @@ class Release(Struct, frozen=True):
     copied_in_views: frozenset[str]  # types of arguments that a ViewMeta copies, besides lists of integers
     made_of_views: frozenset[str]  # base names of functions that return views of `self` created by other functions
     manual_kernels: frozenset[str]  # C++ names of functions with handwritten kernels for autograd and tracing
-    unbound: frozenset[str]  # patterns of C++ names of functions that have no generated Python binding
+    skip_python_bindings: frozenset[str]  # patterns of C++ names of functions that have no generated Python binding
     unbound_schemas: frozenset[str]  # schemas of functions that have none
     unrecorded: frozenset[str]  # base names of functions that the tracer does not record
     unrecorded_types: frozenset[str]  # types of arguments that the tracer cannot record
@@ -79,12 +79,18 @@ class Release(Struct, frozen=True):
     spaces_docstrings: bool  # whether a blank line is put between a docstring and the next definition
     scalars_getter_tail: str  # text after the getter of a saved list of scalars
     manual_backend: frozenset[str]  # C++ functions with kernels registered by hand for every key
-    undifferentiable: frozenset[str]  # base or C++ names of ops that autograd ignores, even if they have derivatives
+    dont_require_derivative: frozenset[
+        str
+    ]  # base or C++ names of ops that autograd ignores, even if they have derivatives
     complex_differentiable: frozenset[str]  # base names of ops with gradients that are correct for complex tensors
     resets_accumulator: frozenset[str]  # in-place ops after which another Node accumulates the gradient
-    replacing_tensors: frozenset[str]  # C++ functions that may replace the TensorImpl or storage of their arguments
-    sharing_tensors: frozenset[str]  # kernels that may return tensors with other owners
-    sharing_storage: frozenset[str]  # kernels that may return tensors with shared storage; includes sharing_tensors
+    dont_enforce_same_tensor_impl_or_storage: frozenset[
+        str
+    ]  # C++ functions that may replace the TensorImpl or storage of their arguments
+    dont_enforce_tensor_impl_use_count: frozenset[str]  # kernels that may return tensors with other owners
+    dont_enforce_storage_impl_use_count: frozenset[
+        str
+    ]  # kernels that may return tensors with shared storage; includes dont_enforce_tensor_impl_use_count
     foreach_without_derivatives: frozenset[str]  # in-place foreach ops that have no reference
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType
@@ -132,7 +138,7 @@ class Release(Struct, frozen=True):
 
     def aliased(self, base: str) -> str | None:
         """The argument that results of functions with this base name share storage with; None if they share none."""
-        return "self" if base in self.untold_views else self.views.get(base)
+        return "self" if base in self.aliases_not_views else self.views.get(base)
 
     @property
     def absent_keys(self) -> frozenset[str]:

@@ -29,7 +29,7 @@ _MANUAL = """
 OLDEST: dict[str, object] = {
     # A sparse tensor is a view of its indices and its values; only the values have gradients.
     "views": {**dict.fromkeys(_VIEWS + _METADATA_VIEWS, "self"), "sparse_coo_tensor_with_dims_and_tensors": "values"},
-    "untold_views": ("_unsafe_view",),
+    "aliases_not_views": ("_unsafe_view",),
     "metadata_views": tuple(_METADATA_VIEWS),
     "copied_in_views": (),
     "made_of_views": tuple(_MADE_OF_VIEWS),

@@ -16,7 +16,7 @@ from gradmill.families.file import ANY
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.table import FAMILIES
 from gradmill.model.entries import by_key
-from gradmill.model.nodes import Pair
+from gradmill.model.nodes import FunctionWithInfo
 from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.database import Database
@@ -221,7 +221,7 @@ class Explainer:
         named = ((at, name.replace(ANY, unit.operator)) for unit, at, name in known if unit is not None)
         return by_key((at, name) for at, name in named if name in self._written)
 
-    def _pairs(self, name: str) -> list[Pair]:
+    def _pairs(self, name: str) -> list[FunctionWithInfo]:
         texts = schemas.schema_texts(self._db)
         return [pair for pair in all_pairs(self._db) if name in op_names(texts[pair.function])]
 
@@ -311,7 +311,7 @@ class Explainer:
             (*reasons, f"{kind}: {listed(stale, kind)}") if reasons and stale else reasons,
         )
 
-    def _operator(self, pair: Pair) -> Explanation:
+    def _operator(self, pair: FunctionWithInfo) -> Explanation:
         native = schemas.function(self._db, pair.function)
         generated = schemas.origin(self._db, pair.function)
         served = {pair.function, *(pair.source or {}).values()}
@@ -333,7 +333,7 @@ class Explainer:
             tuple(reasons),
         )
 
-    def _ends_of(self, pair: Pair) -> Iterator[Name]:
+    def _ends_of(self, pair: FunctionWithInfo) -> Iterator[Name]:
         """The ends that a function and the infos that serve it depend on."""
         origin = schemas.origin(self._db, pair.function)
         yield entry_end("native", pair.function if origin is None else origin.base)

@@ -17,8 +17,8 @@ from gradmill.families.declarations.files import DECLARATIONS
 from gradmill.model.autograd import Info
 from gradmill.model.bindings import DeprecatedForm, Overload
 from gradmill.model.keys import HEADS
-from gradmill.model.native import FunctionHead
-from gradmill.model.nodes import NodeRow, Pair
+from gradmill.model.native import FunctionSummary
+from gradmill.model.nodes import FunctionWithInfo, NodeRow
 from gradmill.model.units import Unit
 from gradmill.problems.problem import Problem, Role, SpecError, nearest, problem_of
 from gradmill.query.database import Database
@@ -134,7 +134,7 @@ def _schemas(db: Database, layout: Layout) -> Iterator[Listed]:
         yield {name, *op_names(head.schema)}, partial(_function, db, name, head)
 
 
-def _function(db: Database, name: str, head: FunctionHead) -> Row:
+def _function(db: Database, name: str, head: FunctionSummary) -> Row:
     function = schemas.function(db, name)
     assert function is not None
     derived = {"kind": head.kind, "view_kind": head.view_kind, "signature": head.signature}
@@ -205,7 +205,7 @@ def _match(db: Database, layout: Layout) -> Iterator[Listed]:
         yield names, partial(_matched, db, pair, serving)
 
 
-def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
+def _matched(db: Database, pair: FunctionWithInfo, nodes: dict[str, str | None]) -> Row:
     if pair.source is None:
         return {"func": schemas.schema_of(db, pair.function), "info": None, "fw_derivatives": None}
     dependent = match.dependent_of(db, pair.function)
@@ -225,7 +225,7 @@ def _differentiability(db: Database, layout: Layout) -> Iterator[Listed]:
         yield op_names(texts[pair.function]), partial(_differentiated, db, pair)
 
 
-def _differentiated(db: Database, pair: Pair) -> Row:
+def _differentiated(db: Database, pair: FunctionWithInfo) -> Row:
     function, facts = schemas.function(db, pair.function), release(db)
     assert function is not None
     by_key = dict(match.matched(db, pair))

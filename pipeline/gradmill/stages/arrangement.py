@@ -172,7 +172,7 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     if not kind.described or not facts.described:
         return kind.files(members, layout, facts)
     from gradmill.families.described import described_files, layout_of, located, stands_apart
-    from gradmill.stages.layered.asking import namespaces, rules_of
+    from gradmill.stages.layered.overridden_units import namespaces, rules_of
 
     rules, templates = rules_of(db, family), own_templates(db, family)
     own = layout_of(layout, rules, namespaces(db) if stands_apart(kind, rules, templates) else ())

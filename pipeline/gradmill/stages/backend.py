@@ -28,7 +28,7 @@ from gradmill.model.backends import (
 )
 from gradmill.model.entries import by_key
 from gradmill.model.layers import LAYER_MARK
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.schema import is_tensor_like
 from gradmill.problems.problem import Problem, Role, SpecError, nearest, problem_of
 from gradmill.query.database import Database
@@ -102,7 +102,7 @@ def members(db: Database, role: Role, bucket: str) -> dict[str, Member]:
     return {member.function: member for member in members_of(_heads(db, bucket), own, facts)}
 
 
-def _heads(db: Database, bucket: str) -> list[tuple[str, FunctionHead]]:
+def _heads(db: Database, bucket: str) -> list[tuple[str, FunctionSummary]]:
     """The functions of a bucket in the namespace of PyTorch, where stubs are registered; a described set may have
     others."""
     listed = heads(db, bucket)

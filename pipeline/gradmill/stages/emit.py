@@ -51,7 +51,7 @@ def _rendered(db: Database, family: str, name: str, facts: Release, *, marks: bo
     member = unit(db, family, name) if pieces and described else None
     if member is None:
         return pieces
-    from gradmill.stages.layered.asking import overridden_unit
+    from gradmill.stages.layered.overridden_units import overridden_unit
 
     if not defines(db, "unit"):
         return overridden_unit(db, family, member, pieces, lambda own: own)

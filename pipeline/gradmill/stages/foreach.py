@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from gradmill.model.autograd import Info, Reverse
 from gradmill.model.entries import by_key
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.nodes import Defined, NodeRow, Reference
 from gradmill.problems.problem import SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.stages import infos
-from gradmill.stages.layered.taking import participants
+from gradmill.stages.layered.participation import participants
 from gradmill.stages.schemas import Listed, bucket_of_function, buckets, function, heads
 from gradmill.stages.set import release
 
@@ -69,7 +69,7 @@ def fits(db: Database, name: str, candidate: str) -> bool:
     return native is not None and other is not None and is_reference(native.func, other.func, release(db))
 
 
-def _reference(name: str, head: FunctionHead, other: FunctionHead, defined: Defined) -> Reference:
+def _reference(name: str, head: FunctionSummary, other: FunctionSummary, defined: Defined) -> Reference:
     inplace = head.kind == "inplace"
     return Reference(
         function=name,
@@ -83,7 +83,7 @@ def _reference(name: str, head: FunctionHead, other: FunctionHead, defined: Defi
 
 
 def _by_base(
-    names: Iterable[str], heads: dict[str, FunctionHead], wanted: Callable[[FunctionHead], bool]
+    names: Iterable[str], heads: dict[str, FunctionSummary], wanted: Callable[[FunctionSummary], bool]
 ) -> dict[str, list[str]]:
     """Functions by base name. The last of several with one signature replaces the first, at its place."""
     by_signature = {heads[name].plain_signature: name for name in names if wanted(heads[name])}
@@ -92,7 +92,7 @@ def _by_base(
 
 def _without_definition(
     foreach_functions: Iterable[Listed],
-    heads: dict[str, FunctionHead],
+    heads: dict[str, FunctionSummary],
     defined: dict[str, Defined],
     with_infos: Iterable[str],
 ) -> list[Listed]:

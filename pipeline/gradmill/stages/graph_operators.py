@@ -100,6 +100,6 @@ def _refused(db: Database, native: NativeFunction, identity: str) -> tuple[str, 
 
 
 def _tracked(db: Database, native: NativeFunction) -> bool:
-    without = release(db).undifferentiable
+    without = release(db).dont_require_derivative
     schema = native.func
     return schema.name.base not in without and cpp_name(schema) not in without and schema_kind(schema) != "out"

@@ -9,7 +9,7 @@ from collections import Counter
 from msgspec import Struct
 
 from gradmill.model.units import Unit
-from gradmill.model.views import ALONE, VARIANTS, VIEW, Together, ViewGroup, ViewNames
+from gradmill.model.views import UNGROUPED, VARIANTS, VIEW, FunctionGroup, ViewGroup, ViewNames
 from gradmill.query.database import Database
 from gradmill.query.query import table, unkept
 from gradmill.rules.native.dispatch import IMPLICIT
@@ -99,12 +99,12 @@ def printed(db: Database, bucket: str) -> dict[str, Printed]:
     grouped = {name for members in found.values() for name in members.functions}
     alone = ((name, head) for name, head in listed if name not in grouped)
     return found | {
-        ALONE + name: Printed(functions=[name], operator=head.base, op=head.name, first=name, before=name)
+        UNGROUPED + name: Printed(functions=[name], operator=head.base, op=head.name, first=name, before=name)
         for name, head in alone
     }
 
 
-def together(db: Database, name: str) -> Together | None:
+def together(db: Database, name: str) -> FunctionGroup | None:
     """The functions that are printed together, by the name of their unit; None if there are none, or one is invalid."""
     members = printed.item(db, bucket_of_printed(name), name)
     if members is None:
@@ -113,10 +113,10 @@ def together(db: Database, name: str) -> Together | None:
     if len(functions) < len(members.functions):
         return None
     view = view_group_of(db, members.view) if members.view is not None else None
-    return Together(
+    return FunctionGroup(
         functions if name.startswith(VARIANTS) else (),
         view,
-        functions[0] if name.startswith(ALONE) else None,
+        functions[0] if name.startswith(UNGROUPED) else None,
         is_selective(db),
     )
 

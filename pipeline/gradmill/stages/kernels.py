@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.model.kernels import FunctionWithDerivatives, KernelDerivative
-from gradmill.model.nodes import Outputs, Pair
+from gradmill.model.nodes import FunctionWithInfo, Outputs
 from gradmill.model.schema import modifies
 from gradmill.problems.problem import Role, SpecError, problem_of
 from gradmill.query.database import Database
@@ -22,7 +22,7 @@ from gradmill.stages.set import release
 
 
 @table
-def kernels(db: Database, bucket: str) -> dict[str, Pair]:
+def kernels(db: Database, bucket: str) -> dict[str, FunctionWithInfo]:
     """The functions of a bucket with autograd kernels: those with derivatives under some key, and those that are not
     composed of other functions."""
     listed = dict(heads(db, bucket))
@@ -35,12 +35,12 @@ def kernels(db: Database, bucket: str) -> dict[str, Pair]:
     }
 
 
-def kernel(db: Database, function: str) -> Pair | None:
+def kernel(db: Database, function: str) -> FunctionWithInfo | None:
     """The pair of a function with an autograd kernel; None if it has none."""
     return kernels.item(db, bucket_of_function(function), function)
 
 
-def all_kernels(db: Database) -> list[Pair]:
+def all_kernels(db: Database) -> list[FunctionWithInfo]:
     """The functions with autograd kernels, in the order of printing."""
     return in_order(db, (pair for bucket in db.names(buckets) for pair in kernels(db, bucket).values()))
 
@@ -61,7 +61,7 @@ def function_with_derivatives(db: Database, name: str) -> FunctionWithDerivative
     return None if native is None else FunctionWithDerivatives(native, served(db, name))
 
 
-def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative | None:
+def _served(db: Database, pair: FunctionWithInfo, source: str, key: str) -> KernelDerivative | None:
     from gradmill.rules.kernels.derivative import kernel_derivative  # only needed for derivatives that changed
 
     row, own = node(db, infos.keyed(source, key)), info(db, source, key)

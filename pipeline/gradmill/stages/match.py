@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.autograd import ForwardDerivative, Info, Reverse
-from gradmill.model.native import FunctionHead
-from gradmill.model.nodes import Dependent, Keyed, NodeRow, Pair
+from gradmill.model.native import FunctionSummary
+from gradmill.model.nodes import Dependent, FunctionWithInfo, Keyed, NodeRow
 from gradmill.problems.problem import SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table, unkept
 from gradmill.stages import foreach, infos, selection
-from gradmill.stages.layered.taking import ordered, participants
+from gradmill.stages.layered.participation import ordered, participants
 from gradmill.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads, schema_of
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
@@ -61,19 +61,22 @@ def defined_by(db: Database, function: str, dispatch_key: str) -> tuple[str, str
 
 
 @query
-def pairs(db: Database, bucket: str) -> list[Pair]:
+def pairs(db: Database, bucket: str) -> list[FunctionWithInfo]:
     """The functions of a bucket, each with the functions that have the infos that serve it."""
     finder = _Finder(db, bucket)
-    return [Pair(name, head.name, head.cpp_name, finder.find(name, head)) for name, head in participants(db, bucket)]
+    return [
+        FunctionWithInfo(name, head.name, head.cpp_name, finder.find(name, head))
+        for name, head in participants(db, bucket)
+    ]
 
 
 @unkept
-def all_pairs(db: Database) -> list[Pair]:
+def all_pairs(db: Database) -> list[FunctionWithInfo]:
     """The pairs of all functions, in the order in which upstream matches them."""
     return in_order(db, (pair for bucket in db.names(buckets) for pair in pairs(db, bucket)))
 
 
-def in_order(db: Database, unsorted: Iterable[Pair]) -> list[Pair]:
+def in_order(db: Database, unsorted: Iterable[FunctionWithInfo]) -> list[FunctionWithInfo]:
     """Pairs, which come bucket by bucket, in the order in which upstream matches them."""
     return ordered(db, unsorted, lambda pair: pair.function, lambda pair: pair.cpp_name)
 
@@ -94,7 +97,7 @@ class _Finder:
             head = listed[name]
             (self._functional if head.kind == "functional" else self._others)[head.plain_signature] = name
 
-    def find(self, name: str, head: FunctionHead) -> dict[str, str] | None:
+    def find(self, name: str, head: FunctionSummary) -> dict[str, str] | None:
         if head.generated and head.kind == "out":
             return None
         exact = self._own.get(name) or self._synthesized.get(name)
@@ -200,7 +203,7 @@ def derived(db: Database, bucket: str) -> Derived:
     return Derived(sorted({name for pair, name in written if pair.source is not None}), list(lost_ones))
 
 
-def _written(db: Database, bucket: str) -> list[Pair]:
+def _written(db: Database, bucket: str) -> list[FunctionWithInfo]:
     """The pairs of the declared functions of a bucket."""
     return [pair for pair in pairs(db, bucket) if not pair.function.startswith(GENERATED)]
 
@@ -235,7 +238,7 @@ def stage(db: Database) -> int:
     return len(digests)
 
 
-def matched(db: Database, pair: Pair) -> list[Keyed]:
+def matched(db: Database, pair: FunctionWithInfo) -> list[Keyed]:
     """The infos that serve a function, by dispatch key."""
     candidates = ((key, info(db, name, key)) for key, name in (pair.source or {}).items())
     return [(key, own) for key, own in candidates if own is not None]

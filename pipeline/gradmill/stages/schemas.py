@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from gradmill.grammar.buckets import bucket_of, in_buckets
 from gradmill.model.layers import entry_operator, layer_of
-from gradmill.model.native import FunctionHead, NativeFunction, WithOrigin
+from gradmill.model.native import FunctionSummary, NativeFunction, WithOrigin
 from gradmill.model.schema import SchemaKind
 from gradmill.model.units import Unit
 from gradmill.model.views import ViewNames
@@ -35,7 +35,7 @@ GENERATED = "generated "  # the key of a generated function begins with it, befo
 _FUNCTIONS, _VARIANTS, _VIEWS = 1, 2, 3  # ranks of the rules between functions, in upstream's order
 
 T = TypeVar("T")
-Listed = tuple[str, FunctionHead]  # a function's identity and head
+Listed = tuple[str, FunctionSummary]  # a function's identity and head
 
 
 class Generated(Struct, frozen=True, array_like=True):
@@ -99,7 +99,7 @@ def declared_heads(db: Database, bucket: str) -> list[Listed]:
     return [(entry, _head(entry, parsed)) for entry, parsed in declared(db, bucket).items()]
 
 
-def _head(name: str, parsed: NativeFunction) -> FunctionHead:
+def _head(name: str, parsed: NativeFunction) -> FunctionSummary:
     return head_of(parsed, layered=bool(layer_of(entry_of(name))))
 
 

@@ -10,7 +10,7 @@ torchgen: `gen_autograd.gen_autograd`, `selector.SelectiveBuilder.is_native_func
 from msgspec.structs import replace
 
 from gradmill.grammar.buckets import bucket_of
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.operators import OVERLOADS, ListedOperator, patterns_of
 from gradmill.problems.problem import Problem, Role, nearest
 from gradmill.query.database import Database
@@ -129,6 +129,6 @@ def _hint(operator: ListedOperator, names: set[str], known: set[str]) -> str:
     return nearest(operator.name, sorted(names | {name.partition(".")[0] for name in names}))
 
 
-def _operator(head: FunctionHead) -> str:
+def _operator(head: FunctionSummary) -> str:
     """The name of a function with namespace and overload."""
     return f"{head.namespace}::{head.name}"

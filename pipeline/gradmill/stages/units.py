@@ -16,7 +16,7 @@ from gradmill.query.query import query, unkept
 from gradmill.stages.infos import keyed
 from gradmill.stages.kernels import definition_of
 from gradmill.stages.kinds import kind_of
-from gradmill.stages.layered.taking import all_participants
+from gradmill.stages.layered.participation import all_participants
 from gradmill.stages.match import all_pairs, nodes
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import entry_of, schema_texts
@@ -31,7 +31,7 @@ def units(db: Database, family: str) -> list[Unit]:
     listed = kind_of(FAMILIES[family]).listed(db, FAMILIES[family])
     if not FAMILIES[family].described or not release(db).described:
         return listed
-    from gradmill.stages.layered.asking import about_unit, rules_of
+    from gradmill.stages.layered.overridden_units import about_unit, rules_of
 
     of = rules_of(db, family).functions
     participants = {name for name, _ in all_participants(db)}

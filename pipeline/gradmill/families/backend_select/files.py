@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import DEFINITION, INCLUDE, REGISTRATION
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.releases.model import Release
 
 TEMPLATE = "ATen/RegisterBackendSelect.cpp"
@@ -31,7 +31,7 @@ class BackendSelect(InAten):
     selective = True
     subsets = {"aten": "", "sources": ""}
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function takes tensor options, and does not take those of an argument by default."""
         return head.has_options and not head.unqualified.endswith("_like") and not head.unqualified.startswith("new_")
 

@@ -20,7 +20,7 @@ from gradmill.families.template import Template
 from gradmill.grammar.names import unambiguous_name
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import SchemaKind, has_symint, schema_kind
-from gradmill.model.views import Together, ViewGroup
+from gradmill.model.views import FunctionGroup, ViewGroup
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL
@@ -29,7 +29,7 @@ BY_RESHAPE = "view_copy_symint"  # the kernel of `view_copy`
 _TEXT = Text("composite_kernels/kernels.cpp", phrases=True)
 
 
-def render(group: Together, release: Release) -> dict[str, str]:
+def render(group: FunctionGroup, release: Release) -> dict[str, str]:
     """The kernels of a group by name, and the `#include`s. Raises SpecError for a kernel that cannot be made."""
     text, view, own = _TEXT.of(release), group.view, {schema_kind(f.func): f for f in group.variants}
     if view is not None:

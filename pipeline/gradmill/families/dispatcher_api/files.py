@@ -28,7 +28,7 @@ from gradmill.families.family import (
 )
 from gradmill.families.file import File
 from gradmill.families.sharded import Sharded
-from gradmill.model.native import FunctionHead, FunctionNames
+from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 from gradmill.rules.dispatch.static import INCLUDED
@@ -131,7 +131,7 @@ class DispatcherApi(InAten, Sharded):
             *(self.header_files(units, release) if layout.operator_headers else ()),
         ]
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """True: all functions are operators."""
         return True
 

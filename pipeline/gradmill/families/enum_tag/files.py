@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gradmill.families.family import Family, Layout
 from gradmill.families.file import File
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
@@ -30,7 +30,7 @@ class EnumTag(Family):
         values = "".join(f'\n.value("{tag}", at::Tag::{tag})' for tag in checked_tags(layout))
         return [File(name=TEMPLATE, template=TEMPLATE, constants={"enum_of_valid_tags": values}, slots={}, units=())]
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """False: it has no units."""
         return False
 

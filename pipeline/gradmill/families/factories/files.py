@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradmill.families.family import DEFINITION, INCLUDE, Family
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.releases.model import Release
 
 TEMPLATE = "variable_factories.h"
@@ -21,7 +21,7 @@ class Factories(Family):
     homes = {"ops_headers": ""}
     subsets = {"libtorch": ""}
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function has wrappers: it must be callable as a function, unlike methods and out variants."""
         return head.callable and (head.has_options or head.cpp_name.endswith("_like"))
 

@@ -18,7 +18,7 @@ from gradmill.families.functionalize.mutations import Mutation, mutation
 from gradmill.families.functionalize.replays import Inverse, View, inverse, view
 from gradmill.model.native import Kernel, NativeFunction
 from gradmill.model.schema import any_written, schema_kind
-from gradmill.model.views import Together, ViewGroup
+from gradmill.model.views import FunctionGroup, ViewGroup
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import IMPLICIT
@@ -47,7 +47,7 @@ class FunctionalizationPlan(Struct, frozen=True, gc=False, array_like=True):
     inverse: Inverse | None = None  # the function that puts a view back
 
 
-def plan(group: Together, release: Release) -> FunctionalizationPlan:
+def plan(group: FunctionGroup, release: Release) -> FunctionalizationPlan:
     """The plan of a group. Raises SpecError for a function that functionalization cannot treat."""
     if group.view is not None:
         return _of_view(group.view, release, whole=not group.selective)

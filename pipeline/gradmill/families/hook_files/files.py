@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradmill.families.family import Family, TreeFolders
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.releases.model import Release
 
 
@@ -14,7 +14,7 @@ class HookFiles(Family):
     by_default = described = False
     in_trees = TreeFolders("", "")
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         return False
 
 

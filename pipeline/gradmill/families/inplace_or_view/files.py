@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradmill.families.family import DEFINITION, INCLUDE, OUTPUTS, REGISTRATION, Registered
 from gradmill.families.sharded import Sharded
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.releases.model import Release
 
 TEMPLATE = "ADInplaceOrViewType.cpp"
@@ -28,7 +28,7 @@ class InplaceOrView(Sharded):
     kernel, shards_by, upstream_shards = "ADInplaceOrView", "base", 2
     subsets = {"libtorch": ""}
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function has a generated kernel. A function that returns nothing has no version to increment."""
         counted = head.kind in ("inplace", "out") and not head.schema.endswith(" -> ()")
         return super().selects(head, release) and (counted or release.viewed(head.base) is not None)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from gradmill.families.family import DECLARATION, DEFINITION, REGISTRATION, Family, Layout
 from gradmill.families.file import File
-from gradmill.model.native import FunctionHead, FunctionNames
+from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
@@ -43,7 +43,7 @@ class ReturnTypes(Family):
         """The header and the source."""
         return super().files(sorted(units, key=lambda unit: unit.op.partition(".")[0]), layout, release)
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function has a Python binding that returns named values."""
         from gradmill.rules.native.python_names import is_bound  # few runs have this family
         from gradmill.rules.native.structseqs import returns_structseq

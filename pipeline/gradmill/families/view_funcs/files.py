@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradmill.cpp.view_funcs import view_func
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE, Family
-from gradmill.model.native import FunctionHead, FunctionNames
+from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.releases.model import Release
 
 HEADER, SOURCE = "ViewFuncs.h", "ViewFuncs.cpp"
@@ -22,7 +22,7 @@ class ViewFuncs(Family):
     homes = {"ops_headers": "", "view_func_declarations": HEADER, "view_func_definitions": SOURCE}
     subsets = {"libtorch": ""}
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function returns a view without writing to its input, and its kernels are generated."""
         view = release.viewed(head.base) is not None and head.kind not in ("inplace", "out")
         return view and head.cpp_name not in release.manual_kernels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradmill.families.family import Family, in_csrc
-from gradmill.model.native import FunctionHead, FunctionNames
+from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.releases.model import Release
 
 TEMPLATE = "ATen/ViewMetaClassesPythonBinding.cpp"
@@ -25,7 +25,7 @@ class ViewMetaBindings(Family):
     def is_in(self, release: Release) -> bool:
         return release.has_view_metas
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function is a view of the dispatcher's."""
         return release.has_view_metas and head.view_kind == "aliasing" and not head.implicit
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE
-from gradmill.model.native import FunctionHead, FunctionNames
+from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.releases.model import Release
 
 HEADER, SOURCE = "ATen/ViewMetaClasses.h", "ATen/ViewMetaClasses.cpp"
@@ -30,7 +30,7 @@ class ViewMetas(InAten):
         """Whether functionalization replays views by classes."""
         return release.has_view_metas
 
-    def selects(self, head: FunctionHead, release: Release) -> bool:
+    def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function is a view. The source includes the headers of all, also of those that have no class."""
         return release.has_view_metas and head.view_kind == "aliasing"
 

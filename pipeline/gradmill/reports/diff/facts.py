@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from msgspec import Struct
 
 from gradmill.model.autograd import Info
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.nodes import NodeRow
 from gradmill.model.schema import SchemaKind
 from gradmill.query.database import Database
@@ -111,7 +111,7 @@ def outputs_of(info: Info) -> str:
     return ", ".join(info.output_differentiability_conditions or map(str, info.output_differentiability or ()))
 
 
-def _differentiated(name: str, heads: Mapping[str, FunctionHead], source: dict[str, str] | None) -> str:
+def _differentiated(name: str, heads: Mapping[str, FunctionSummary], source: dict[str, str] | None) -> str:
     if source:
         serving = next(iter(source.values()))
         return f"differentiated as {heads[serving].name}" if serving != name else "differentiated under other keys"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gradmill.grammar.names import parse_operator_name, unambiguous_name
 from gradmill.model.backends import Backend, Member, Roles
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases.model import Release
 from gradmill.rules.native.groups import complete_groups
@@ -21,7 +21,7 @@ from gradmill.rules.native.groups import complete_groups
 _NONE = Roles(())
 _NEAR = 0.7  # difflib's least ratio of a suggested key: keys are short, and NPU is not meant to be XPU
 
-Listed = tuple[str, FunctionHead]  # a function's identity and head
+Listed = tuple[str, FunctionSummary]  # a function's identity and head
 
 
 class Clash(Struct, frozen=True):
@@ -139,7 +139,7 @@ def _errors(group: Sequence[Listed], roles: Mapping[str, Roles]) -> Iterator[tup
             yield out.name, SpecError(problem, f"remove '{head.name}', or structured")
 
 
-def _not_structured(head: FunctionHead) -> SpecError:
+def _not_structured(head: FunctionSummary) -> SpecError:
     if head.delegate is not None:
         problem = f"'{head.name}' is not the structured variant: it delegates to '{head.delegate}'"
         return SpecError(problem, f"write - {head.delegate}: {{structured: true}}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gradmill.model.native import FunctionHead, NativeFunction
+from gradmill.model.native import FunctionSummary, NativeFunction
 from gradmill.model.schema import SchemaKind, has_symint
 from gradmill.releases.model import Release
 from gradmill.rules.dispatch.groups import MADE
@@ -21,7 +21,7 @@ Members = Mapping[SchemaKind, tuple[int, NativeFunction]]  # by kind, each with 
 
 
 def check_aten(
-    heads: Sequence[FunctionHead],
+    heads: Sequence[FunctionSummary],
     functions: Sequence[NativeFunction],
     release: Release,
     *,

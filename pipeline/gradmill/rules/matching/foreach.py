@@ -14,7 +14,7 @@ from gradmill.cpp.types import TENSOR_LIST, argument_type
 from gradmill.grammar.signature import signature_inputs
 from gradmill.grammar.types import element
 from gradmill.model.autograd import Derivative, DifferentiableInput, ForwardDerivative, Info, SavedAttribute
-from gradmill.model.native import FunctionHead, NativeFunction
+from gradmill.model.native import FunctionSummary, NativeFunction
 from gradmill.model.schema import Argument, Schema, is_list, is_tensor_like
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
@@ -40,7 +40,7 @@ def candidate_inputs(candidate: Schema) -> tuple[Argument, ...]:
 
 
 def find_reference(
-    foreach: FunctionHead,
+    foreach: FunctionSummary,
     functional: Sequence[str],
     others: Sequence[str],
     fits: Callable[[str], bool],

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.regex import regex
 from gradmill.problems.names import Hint
 from gradmill.problems.problem import SpecError, nearest
@@ -25,10 +25,10 @@ class Operators:
 
     def __init__(
         self,
-        heads: Sequence[FunctionHead],
+        heads: Sequence[FunctionSummary],
         grouped: Sequence[int],
         names: Callable[[], Sequence[str]],
-        everything: Callable[[], Sequence[FunctionHead]],
+        everything: Callable[[], Sequence[FunctionSummary]],
     ) -> None:
         self.heads = heads
         self._names = names
@@ -123,7 +123,7 @@ def _renamed(schema: str, other: str) -> list[tuple[str, str]]:
     return renamed if all(words.count(word) == 1 for word, _ in renamed) else []
 
 
-def _other_names(renamed: Sequence[tuple[str, str]], head: FunctionHead, hint: str) -> SpecError:
+def _other_names(renamed: Sequence[tuple[str, str]], head: FunctionSummary, hint: str) -> SpecError:
     """The error for a definition that names arguments differently from the function's schema."""
     word, named = renamed[0]
     names = ", ".join(f"'{theirs}', not '{ours}'" for ours, theirs in renamed)

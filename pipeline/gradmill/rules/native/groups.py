@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from gradmill.grammar.signature import view_signature
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.schema import SchemaKind
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases.elsewhere import dated
@@ -46,7 +46,7 @@ class ToGenerate(Struct, frozen=True):
     kind: SchemaKind
 
 
-def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[GroupError]]:
+def group_variants(heads: Sequence[FunctionSummary]) -> tuple[list[Variants], list[GroupError]]:
     """Functions by signature, in order of first appearance, and errors for a second one of a kind."""
     groups: dict[str, Variants] = {}
     errors = []
@@ -61,7 +61,7 @@ def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[
     return list(groups.values()), errors
 
 
-def complete_groups(heads: Sequence[FunctionHead]) -> list[tuple[int, ...]]:
+def complete_groups(heads: Sequence[FunctionSummary]) -> list[tuple[int, ...]]:
     """The functions by group, in order of first appearance: the functional, out, in-place and mutable variant of those
     that have the first two. Other functions are alone."""
     groups: list[tuple[int, ...]] = []
@@ -73,7 +73,7 @@ def complete_groups(heads: Sequence[FunctionHead]) -> list[tuple[int, ...]]:
     return groups
 
 
-def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Release) -> list[ToGenerate]:
+def missing_variants(group: Variants, heads: Sequence[FunctionSummary], release: Release) -> list[ToGenerate]:
     """The variants that upstream generates for `group`, in upstream's order. Raises a GroupError if it cannot."""
     if "functional" in group and ("out" in group or (len(group) == 1 and _is_alone(heads[group["functional"]]))):
         return []
@@ -105,7 +105,7 @@ def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Re
 
 
 def ignored_autogen(
-    group: Variants, wanted: Sequence[ToGenerate], heads: Sequence[FunctionHead], release: Release
+    group: Variants, wanted: Sequence[ToGenerate], heads: Sequence[FunctionSummary], release: Release
 ) -> list[GroupError]:
     """Errors for functions with an out variant in `autogen` that upstream silently does not generate."""
     if "out" in group or any(each.kind == "out" for each in wanted):
@@ -125,12 +125,12 @@ def ignored_autogen(
     return errors
 
 
-def _is_alone(head: FunctionHead) -> bool:
+def _is_alone(head: FunctionSummary) -> bool:
     """Whether a functional op without variants could have an out variant, and has none generated."""
     return head.returns_tensors and not head.autogen_out
 
 
-def _generates(members: Sequence[FunctionHead], release: Release) -> bool:
+def _generates(members: Sequence[FunctionSummary], release: Release) -> bool:
     if all(m.manual_cpp_binding for m in members):
         return False
     if any(m.is_view and m.unqualified != "set_" for m in members):
@@ -139,7 +139,7 @@ def _generates(members: Sequence[FunctionHead], release: Release) -> bool:
     return core or not all(m.implicit for m in members)
 
 
-def _check_needs_no_out(head: FunctionHead, index: int, release: Release) -> None:
+def _check_needs_no_out(head: FunctionSummary, index: int, release: Release) -> None:
     name = head.name
 
     def accepts(one: Release) -> bool:
@@ -168,7 +168,7 @@ class ViewIndices(Struct, frozen=True):
         return tuple(i for i in (self.view, self.inplace, self.copy) if i is not None) + self.rest
 
 
-def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewIndices], list[GroupError]]:
+def view_groups(heads: Sequence[FunctionSummary]) -> tuple[list[ViewIndices], list[GroupError]]:
     """Functions by view signature, in order of first appearance, and errors for a second one of a kind."""
     groups: dict[str, dict[str, int]] = {}
     errors = []
@@ -192,7 +192,7 @@ def _view_group(group: dict[str, int]) -> ViewIndices:
     return ViewIndices(view, inplace, group.pop("functional", None), tuple(group.values()))
 
 
-def untagged(group: ViewIndices, heads: Sequence[FunctionHead]) -> list[GroupError]:
+def untagged(group: ViewIndices, heads: Sequence[FunctionSummary]) -> list[GroupError]:
     """Errors for in-place variants of a view without the tag of views: upstream treats them as changing values."""
     if group.view is None:
         return []
@@ -205,7 +205,7 @@ def untagged(group: ViewIndices, heads: Sequence[FunctionHead]) -> list[GroupErr
     return errors
 
 
-def check_view_group(group: ViewIndices, heads: Sequence[FunctionHead]) -> None:
+def check_view_group(group: ViewIndices, heads: Sequence[FunctionSummary]) -> None:
     """Checks that a view has the copy that it needs, named and tagged as such, and that its variants agree.
 
     Raises a GroupError.
@@ -227,7 +227,7 @@ def check_view_group(group: ViewIndices, heads: Sequence[FunctionHead]) -> None:
         _check_inplace_variant(group.inplace, view, heads[group.inplace])
 
 
-def _check_copy(index: int, view: FunctionHead, copy: FunctionHead) -> None:
+def _check_copy(index: int, view: FunctionSummary, copy: FunctionSummary) -> None:
     if not copy.base.endswith(("_copy", "_scatter")):
         raise GroupError(
             index, f"'{copy.name}' pairs with the view '{view.name}' but is not named as its copy", "end it with _copy"
@@ -236,7 +236,7 @@ def _check_copy(index: int, view: FunctionHead, copy: FunctionHead) -> None:
         raise GroupError(index, f"'{copy.name}' is the copy of a view but is not tagged so", "add tags: view_copy")
 
 
-def _check_inplace_variant(index: int, view: FunctionHead, inplace: FunctionHead) -> None:
+def _check_inplace_variant(index: int, view: FunctionSummary, inplace: FunctionSummary) -> None:
     if inplace.signature != view.signature:
         raise GroupError(index, f"the in-place variant does not match its view {view.schema}")
     if (view.implicit and not inplace.implicit) or (view.implicit_nested and not inplace.implicit_nested):
@@ -247,7 +247,7 @@ def _check_inplace_variant(index: int, view: FunctionHead, inplace: FunctionHead
         )
 
 
-def check_functions(heads: Sequence[FunctionHead], structured: Callable[[], Mapping[str, bool]]) -> list[GroupError]:
+def check_functions(heads: Sequence[FunctionSummary], structured: Callable[[], Mapping[str, bool]]) -> list[GroupError]:
     """Errors between entries: delegates must exist and be structured, in-place views must have a view.
 
     `heads` are those of operators that may be variants of one another. `structured` returns all operators, each with
@@ -279,7 +279,7 @@ def _check_delegate(i: int, delegate: str, structured: Mapping[str, bool]) -> No
     raise GroupError(i, problem, hint, field=("structured_delegate",))
 
 
-def _check_inplace_view(i: int, head: FunctionHead, bases: set[str]) -> None:
+def _check_inplace_view(i: int, head: FunctionSummary, bases: set[str]) -> None:
     if head.kind != "inplace":
         raise GroupError(i, "an op tagged inplace_view is not named in-place", "end its name with an underscore")
     dunder = head.unqualified.startswith("__")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gradmill.cpp.bindings import cpp_name
 from gradmill.grammar.signature import signatures
-from gradmill.model.native import FunctionHead, FunctionNames, NativeFunction, ViewKind
+from gradmill.model.native import FunctionNames, FunctionSummary, NativeFunction, ViewKind
 from gradmill.model.schema import is_tensor_like, schema_kind
 from gradmill.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
 
@@ -39,12 +39,12 @@ def within(namespace: str, text: str) -> str:
     return text if namespace == "aten" else f"{namespace}::{text}"
 
 
-def qualified(head: FunctionHead) -> str:
+def qualified(head: FunctionSummary) -> str:
     """The operator, qualified unless its namespace is PyTorch's."""
     return within(head.namespace, head.name)
 
 
-def head_of(parsed: NativeFunction, *, layered: bool) -> FunctionHead:
+def head_of(parsed: NativeFunction, *, layered: bool) -> FunctionSummary:
     """The head of a function: the part that groups, matching and lookups depend on. `layered`: whether its entry is of
     a layer. Variants in layers never cross namespaces; in a file of PyTorch's own they do, as FunctionSchema has none.
     """
@@ -53,7 +53,7 @@ def head_of(parsed: NativeFunction, *, layered: bool) -> FunctionHead:
     namespace = parsed.namespace if layered else "aten"
     signature, plain = (within(namespace, text) for text in signatures(schema))
     view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
-    return FunctionHead(
+    return FunctionSummary(
         schema=str(schema),
         name=str(name),
         cpp_name=cpp_name(schema),

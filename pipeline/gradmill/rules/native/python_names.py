@@ -14,7 +14,7 @@ from re import Pattern
 from gradmill.grammar.schema import SchemaParser
 from gradmill.model.bindings import DeprecatedForm
 from gradmill.model.keys import KEYS
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.model.regex import regex
 from gradmill.model.schema import Schema
 from gradmill.problems.problem import SpecError, nearest
@@ -29,11 +29,13 @@ _KEYS = KEYS["deprecated"]
 _CONSTANTS = {"1": "Scalar"}  # of calls, with their types
 
 
-def is_bound(head: FunctionHead, release: Release) -> bool:
+def is_bound(head: FunctionSummary, release: Release) -> bool:
     """Whether a function has a generated Python binding. Of generated functions, only copies of views have one."""
     if head.generated and not head.view_copy:
         return False
-    return head.schema not in release.unbound_schemas and not _unbound(release.unbound).fullmatch(head.cpp_name)
+    return head.schema not in release.unbound_schemas and not _unbound(release.skip_python_bindings).fullmatch(
+        head.cpp_name
+    )
 
 
 @lru_cache(maxsize=8)
@@ -41,7 +43,7 @@ def _unbound(patterns: frozenset[str]) -> Pattern[str]:
     return regex("|".join(sorted(patterns)))
 
 
-def python_names(head: FunctionHead) -> tuple[str, ...]:
+def python_names(head: FunctionSummary) -> tuple[str, ...]:
     """The names of a bound function: in a module, as a method of Tensor, or both."""
     if head.python_module is not None:
         return (f"torch.{head.python_module}.{head.unqualified}",) if head.python_module in _MODULES else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradmill.model.native import FunctionHead, Structseq
+from gradmill.model.native import FunctionSummary, Structseq
 from gradmill.model.schema import Schema
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
@@ -33,12 +33,12 @@ def key_of(name: str, fields: Iterable[str]) -> str:
     return "_".join((name, *fields))
 
 
-def returns_structseq(head: FunctionHead) -> bool:
+def returns_structseq(head: FunctionSummary) -> bool:
     """Whether a function returns several values, at least one with a name."""
     return any(_field_names(head.schema))
 
 
-def structseqs(listed: Iterable[tuple[str, FunctionHead]], release: Release) -> dict[str, Structseq | None]:
+def structseqs(listed: Iterable[tuple[str, FunctionSummary]], release: Release) -> dict[str, Structseq | None]:
     """The class of results of each function that needs one, by identity; None if an earlier overload of the function
     has the same. `listed` are the functions of a bucket in their order: overloads are in one bucket."""
     results: dict[str, Structseq | None] = {}

@@ -5,7 +5,7 @@ from gradmill.model.units import Unit
 from gradmill.query.database import Database
 from gradmill.stages.kinds import functions
 from gradmill.stages.kinds.functions import all_selected
-from gradmill.stages.layered.taking import ordered
+from gradmill.stages.layered.participation import ordered
 
 
 def listed(db: Database, family: Family) -> list[Unit]:

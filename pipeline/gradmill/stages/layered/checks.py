@@ -18,11 +18,11 @@ from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import Description, Family, OutputFile, Slot
 from gradmill.specs.layers.written import NAMES
 from gradmill.stages.layered.marks import marks
+from gradmill.stages.layered.participation import base_names
 from gradmill.stages.layered.problem import DescriptionProblem, Path
-from gradmill.stages.layered.taking import base_names
+from gradmill.stages.layered.selectors import KINDS, is_special, known_names
 from gradmill.stages.layered.templates import templates_of
 from gradmill.stages.layered.unmatched import unmatched
-from gradmill.stages.layered.words import KINDS, is_special, known_names
 from gradmill.stages.requested import lacking
 from gradmill.stages.schemas import all_heads, function
 from gradmill.stages.set import asked, asked_families, described, place_of_key, release

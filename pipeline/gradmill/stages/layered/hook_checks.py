@@ -13,8 +13,8 @@ from gradmill.query.database import Database
 from gradmill.query.memo import digest, encode
 from gradmill.query.query import query
 from gradmill.stages.emit import upstream_pieces
-from gradmill.stages.layered.asking import about_unit, rules_of
 from gradmill.stages.layered.hooks import calls, changed, functions, modules, report, seen
+from gradmill.stages.layered.overridden_units import about_unit, rules_of
 from gradmill.stages.requested import families
 from gradmill.stages.set import defines, hooks
 from gradmill.stages.units import units

@@ -21,9 +21,9 @@ from gradmill.query.query import query, table
 from gradmill.rules.native.groups import complete_groups
 from gradmill.specs.layers.releases import minor_of
 from gradmill.specs.text import decode_text
-from gradmill.stages.layered.asking import about
 from gradmill.stages.layered.marks import keys_of, lists_of
-from gradmill.stages.layered.taking import all_participants
+from gradmill.stages.layered.overridden_units import about
+from gradmill.stages.layered.participation import all_participants
 from gradmill.stages.schemas import GENERATED, all_heads, entry_of, function
 from gradmill.stages.set import defines, hooks, release, spec_label, version
 from gradmill.stages.specs import entries, raw_entries

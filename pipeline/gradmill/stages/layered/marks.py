@@ -15,8 +15,8 @@ from gradmill.rules.layers.versions import applies, applying
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.lists import check_lists
 from gradmill.specs.layers.marks import ListedOperator, read_marks
-from gradmill.stages.layered.choosing import releases_of
 from gradmill.stages.layered.files import of_file, parse_file, text
+from gradmill.stages.layered.release_choice import releases_of
 from gradmill.stages.schemas import all_heads
 from gradmill.stages.set import place_of_key, source, source_keys, version
 

@@ -7,7 +7,7 @@ from gradmill.families.table import FAMILIES
 from gradmill.families.template import Template, template_text
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
-from gradmill.stages.layered.asking import rules_of
+from gradmill.stages.layered.overridden_units import rules_of
 from gradmill.stages.set import own_templates, release, spec_set, template_label
 
 

@@ -22,8 +22,8 @@ from gradmill.specs.layers.description import Described, Description, Facts, Fam
 from gradmill.specs.layers.releases import minor_of
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.kernels import used_keys
-from gradmill.stages.layered.asking import about_unit, rules_of
 from gradmill.stages.layered.keys import missing_lists, unused
+from gradmill.stages.layered.overridden_units import about_unit, rules_of
 from gradmill.stages.layered.problem import DescriptionProblem, Path
 from gradmill.stages.layered.templates import holes, template_texts
 from gradmill.stages.requested import families

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from gradmill.families.nodes.files import NODES
-from gradmill.model.native import FunctionHead
-from gradmill.model.nodes import NodeRow, Pair
+from gradmill.model.native import FunctionSummary
+from gradmill.model.nodes import FunctionWithInfo, NodeRow
 from gradmill.query.database import Database
 from gradmill.stages import infos, schemas
 from gradmill.stages.emit import text
@@ -45,7 +45,7 @@ def name_of(schema: str) -> str:
     return schema.partition("(")[0].strip().rpartition("::")[2]
 
 
-def functions_named(db: Database, name: str) -> list[tuple[str, FunctionHead]]:
+def functions_named(db: Database, name: str) -> list[tuple[str, FunctionSummary]]:
     """The functions with this name: with exactly its overload, or else with any."""
     matches = [(key, head) for key, head in schemas.all_heads(db) if name in (head.name, head.unqualified)]
     return [each for each in matches if each[1].name == name] or matches
@@ -73,7 +73,7 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
     )
 
 
-def _rows(db: Database, pair: Pair) -> list[NodeRow]:
+def _rows(db: Database, pair: FunctionWithInfo) -> list[NodeRow]:
     rows = (node(db, infos.keyed(function, key)) for key, function in (pair.source or {}).items())
     return [row for row in rows if row is not None]
 

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from gradmill.extensions.browse.page.names import page_of, safe
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.reports.diff.compare import compare
@@ -65,7 +65,7 @@ def changes(db: Database) -> dict[str, list[Changed]]:
     by_page: dict[str, list[Changed]] = {}
     compared = report(db)
     if compared is not None:
-        pages: dict[str, FunctionHead] = {head.schema: head for _, head in all_heads(db)}
+        pages: dict[str, FunctionSummary] = {head.schema: head for _, head in all_heads(db)}
         for each in compared.ops:
             head = pages.get(each.after.schema) if each.after is not None else None
             page = "" if head is None else page_of(head)

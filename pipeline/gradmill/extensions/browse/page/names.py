@@ -7,25 +7,25 @@ import re
 from gradmill.extensions.browse.page.model import Ref
 from gradmill.families.table import FAMILIES
 from gradmill.model.layers import LAYER_MARK, entry_operator
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.rules.native.heads import within
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 _NUMBER = re.compile(r"#\d+$")
 
 
-def page_of(head: FunctionHead) -> str:
+def page_of(head: FunctionSummary) -> str:
     """The page of a function: that of its operator, for all overloads and variants."""
     base = f"__{head.base}__" if head.unqualified.startswith("__") else head.base
     return safe(within(head.namespace, base).replace("::", "."))
 
 
-def title_of(head: FunctionHead) -> str:
+def title_of(head: FunctionSummary) -> str:
     """The function's name with its overload, and with its namespace unless that is PyTorch's."""
     return within(head.namespace, head.name)
 
 
-def ref_to(head: FunctionHead) -> Ref:
+def ref_to(head: FunctionSummary) -> Ref:
     """The link to a function."""
     return Ref(page_of(head), safe(title_of(head)), title_of(head))
 

@@ -16,7 +16,7 @@ from gradmill.query.query import query, table
 from gradmill.reports.served import served
 from gradmill.stages import foreach, infos, specs
 from gradmill.stages.arrangement import files, units_of
-from gradmill.stages.layered.taking import all_participants
+from gradmill.stages.layered.participation import all_participants
 from gradmill.stages.operator_files import made_of_each
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import all_heads, buckets, views

@@ -13,9 +13,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child import graph
-from gradmill.extensions.verify.child.calls import SEED, is_float, mapped, tensors
-from gradmill.extensions.verify.child.formulas import FormulaError, Gradients, NotImplementedFormula, Tangents, primal
-from gradmill.extensions.verify.child.point import (
+from gradmill.extensions.verify.child.call_at_sample import (
     Point,
     Slope,
     inner,
@@ -26,6 +24,8 @@ from gradmill.extensions.verify.child.point import (
     slope,
     units,
 )
+from gradmill.extensions.verify.child.calls import SEED, is_float, mapped, tensors
+from gradmill.extensions.verify.child.formulas import FormulaError, Gradients, NotImplementedFormula, Tangents, primal
 
 Moves = Mapping[int, Tensor]  # of slots, by number
 OPERATOR = "the operator"

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from gradmill.extensions.verify.child import checks
+from gradmill.extensions.verify.child.call_at_sample import Point, Slope, Slot, inner
 from gradmill.extensions.verify.child.calls import tensors
 from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
 from gradmill.extensions.verify.child.domains import EVERYWHERE
 from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula
 from gradmill.extensions.verify.child.graph import fitted
-from gradmill.extensions.verify.child.point import Point, Slope, Slot, inner
 
 Check = Callable[[Point], Iterator[Finding]]
 _MOST = 6  # elements that differ from torch's: whether differences decide

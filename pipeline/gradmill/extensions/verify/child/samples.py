@@ -20,8 +20,8 @@ from gradmill.extensions.verify.child.arguments import SAME, as_complex, other_a
 from gradmill.extensions.verify.child.calls import Calls, Function, Values, is_float, mapped, same, tensors
 from gradmill.extensions.verify.child.from_opinfo import Recorded
 from gradmill.extensions.verify.child.layouts import Variant, layouts, sizes
-from gradmill.extensions.verify.child.points import points, points_of_variants
 from gradmill.extensions.verify.child.probe import Probe
+from gradmill.extensions.verify.child.special_points import points, points_of_variants
 from gradmill.extensions.verify.child.values import made
 
 

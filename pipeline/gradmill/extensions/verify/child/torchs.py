@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gradmill.extensions.verify.child.call_at_sample import members_of, tracked
 from gradmill.extensions.verify.child.calls import SEED
 from gradmill.extensions.verify.child.formulas import (
     Args,
@@ -21,7 +22,6 @@ from gradmill.extensions.verify.child.formulas import (
     dual,
     tangent,
 )
-from gradmill.extensions.verify.child.point import members_of, tracked
 
 
 class TorchFormulas(Formulas):

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from gradmill.extensions.verify.child import checks, own
+from gradmill.extensions.verify.child.call_at_sample import Point
 from gradmill.extensions.verify.child.calls import is_finite, is_float, tensors
 from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line
 from gradmill.extensions.verify.child.domains import is_convention
@@ -27,7 +28,6 @@ from gradmill.extensions.verify.child.formulas import (
     is_absent,
     lacks,
 )
-from gradmill.extensions.verify.child.point import Point
 from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.samples import Sample, strings
 from gradmill.extensions.verify.child.shrink import shrunk

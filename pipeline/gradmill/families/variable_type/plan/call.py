@@ -80,7 +80,7 @@ def call(subject: Subject, decomposed_if: str) -> KernelCall:
     schema = subject.function.func
     assigned = not subject.modifies and bool(schema.returns)
     symint, faithful = "_symint" if has_symint(schema) else "", "_outf" if schema.out else ""
-    exempt = subject.name in subject.release.replacing_tensors
+    exempt = subject.name in subject.release.dont_enforce_same_tensor_impl_or_storage
     checked, returned = ((), ()) if exempt else (_checked(subject), _returned(subject))
     return KernelCall(
         f"at::redispatch::{schema.name.unqualified}{symint}{faithful}",
@@ -146,8 +146,8 @@ def _returned(subject: Subject) -> tuple[Result, ...]:
             Result(
                 name,
                 f"{aliased}_" if aliased is not None else "",
-                aliased is None and wrapper not in release.sharing_storage,
-                wrapper not in release.sharing_tensors,
+                aliased is None and wrapper not in release.dont_enforce_storage_impl_use_count,
+                wrapper not in release.dont_enforce_tensor_impl_use_count,
             )
         )
     return tuple(results)

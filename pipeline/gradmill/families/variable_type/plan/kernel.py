@@ -65,11 +65,11 @@ def falls_back(function: NativeFunction, release: Release) -> bool:
     """Whether a function without derivatives needs no generated kernel: it has differentiable outputs, and no list of
     exceptions contains it."""
     schema, wrapper = function.func, kernel_name(function.func)
-    if schema.name.unqualified in release.resets_accumulator or schema.name.base in release.undifferentiable:
+    if schema.name.unqualified in release.resets_accumulator or schema.name.base in release.dont_require_derivative:
         return False
-    if wrapper in release.sharing_storage or wrapper in release.sharing_tensors:
+    if wrapper in release.dont_enforce_storage_impl_use_count or wrapper in release.dont_enforce_tensor_impl_use_count:
         return False
-    if cpp_name(schema) in release.replacing_tensors:
+    if cpp_name(schema) in release.dont_enforce_same_tensor_impl_or_storage:
         return False
     return bool(differentiable_outputs(function, None, release))
 

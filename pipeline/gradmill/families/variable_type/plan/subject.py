@@ -68,7 +68,7 @@ class Subject(Struct, frozen=True):
     @property
     def tracked(self) -> bool:
         """Whether results get a history. In-place foreach ops return nothing, but also have one."""
-        listed = self.release.undifferentiable
+        listed = self.release.dont_require_derivative
         if self.base in listed or self.name in listed:
             return False
         return bool(self.inputs) and (bool(self.outputs) or self.by_member)

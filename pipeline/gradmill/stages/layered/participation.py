@@ -8,7 +8,7 @@ from typing import TypeVar
 from gradmill.model.entries import by_key
 from gradmill.model.keys import HEADS
 from gradmill.model.layers import entry_operator, listed, role_of
-from gradmill.model.native import FunctionHead
+from gradmill.model.native import FunctionSummary
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
@@ -109,7 +109,7 @@ def _places(db: Database, order: str) -> dict[str, int]:
     places = {name: i for i, name in reversed(list(enumerate(_defined(db, listed))))}
     last = len(places)
 
-    def place(head: FunctionHead) -> int:
+    def place(head: FunctionSummary) -> int:
         return places.get(qualified(head), places.get(within(head.namespace, head.base), last))
 
     return {name: i for i, (name, _) in enumerate(sorted(listed, key=lambda each: place(each[1])))}
@@ -117,7 +117,7 @@ def _places(db: Database, order: str) -> dict[str, int]:
 
 def _special(db: Database, take: Iterable[str]) -> set[str]:
     """The functions that words with a tag, a layer or a key select."""
-    from gradmill.stages.layered.words import is_special, matching  # only needed with such words
+    from gradmill.stages.layered.selectors import is_special, matching  # only needed with such words
 
     return {name for word in take if is_special(word) for name in matching.item(db, word) or ()}
 
@@ -133,7 +133,7 @@ def named(db: Database) -> set[str]:
     return set(_defined(db, all_heads(db)))
 
 
-def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
+def is_own(name: str, head: FunctionSummary, base: set[str]) -> bool:
     """Whether a function is neither the base's nor generated from a function of the base."""
     if qualified(head) in base:
         return False

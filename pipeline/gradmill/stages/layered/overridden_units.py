@@ -13,8 +13,8 @@ from gradmill.model.units import Unit
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.specs.layers.description import Description, Family
-from gradmill.stages.layered.taking import base_names, is_own
-from gradmill.stages.layered.words import matching, special_words
+from gradmill.stages.layered.participation import base_names, is_own
+from gradmill.stages.layered.selectors import matching, special_words
 from gradmill.stages.match import all_pairs
 from gradmill.stages.schemas import all_heads
 from gradmill.stages.set import described, own_templates
