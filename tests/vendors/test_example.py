@@ -122,7 +122,7 @@ def test_its_formulas_are_verified_on_its_device(
 ) -> None:
     monkeypatch.setenv("TOY", str(compiled))
     copytree(EXAMPLE, tmp_path / "set")
-    words = ["specs=set", "generated=generated", "cache=cache", f"python={EXAMPLE / 'extensions/verify.py'}"]
+    words = ["specs=set", "generated=generated", "cache=cache", f"python={EXAMPLE / 'verify.py'}"]
     run = forked.gradmill(["verify", *words], tmp_path).clean()
     assert "6 verified, with torch " in run.stdout
     path = tmp_path / "set" / "csrc" / "toy_formulas.h"
