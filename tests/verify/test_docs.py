@@ -23,14 +23,14 @@ from verify.wrong_in_torch import known, wrong
 
 pytestmark = pytest.mark.slow(10)  # they compile
 
-PAGE = (ROOT / "docs" / "verify.md").read_text()
+PAGE, WRONG_IN_TORCH = ((ROOT / "docs" / name).read_text() for name in ("verify.md", "wrong-in-torch.md"))
 GRADMILL = f"{sys.executable} -m gradmill"
 RIGHT, WRONG = "grad.unsqueeze(1) * vec.conj()", "grad.unsqueeze(1) * vec"
 
 
-def block(mark: str) -> str:
-    """The code block of the page that begins with a comment."""
-    (found,) = re.findall(rf"^```\w+\n# {re.escape(mark)}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+def block(mark: str, page: str = PAGE) -> str:
+    """The code block of a page that begins with a comment."""
+    (found,) = re.findall(rf"^```\w+\n# {re.escape(mark)}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     return str(found)
 
 
@@ -96,7 +96,7 @@ def test_the_hook_refuses_a_commit_with_a_wrong_formula(repository: Project) -> 
 
 
 def test_what_is_wrong_in_torch_is_wrong_there() -> None:
-    script = block("each assertion holds in torch 2.13.0")
+    script = block("each assertion holds in torch 2.13.0", WRONG_IN_TORCH)
     assert script.count("assert ") == 9
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -108,7 +108,9 @@ def test_what_is_wrong_in_torch_is_listed_as_the_program_finds_it(tmp_path: Path
     assert {name: wrong(rows[name]) for name in names} == {name: known()[name] for name in names}
     listed = {name.partition(".")[0] for name in known()}
     shown = re.findall(
-        r"^# ([\w, ]+?)(?: with numbers)?: ", block("each assertion holds in torch 2.13.0"), re.MULTILINE
+        r"^# ([\w, ]+?)(?: with numbers)?: ",
+        block("each assertion holds in torch 2.13.0", WRONG_IN_TORCH),
+        re.MULTILINE,
     )
     assert {name for line in shown for name in line.split(", ")} <= listed
 
