@@ -20,6 +20,7 @@ from doit import get_var
 from doit.exceptions import InvalidDodoFile, TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pipeline"))  # not another, installed one
 from gradmill.cli.console import done, print_report, up_to_date
 from gradmill.cli.process import prepare
 from gradmill.cli.start.main import check_variables

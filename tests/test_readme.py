@@ -152,16 +152,13 @@ def built(clone: Path) -> Path:
 
 
 def doit(folder: Path, *words: str) -> Run:
-    return _in_clone(folder, "doit", *words)
+    return installed.run(sys.executable, "-m", "doit", *words, cwd=folder)  # dodo.py finds the clone's gradmill
 
 
 def gradmill(folder: Path, *words: str) -> Run:
-    return _in_clone(folder, "gradmill", *words)
-
-
-def _in_clone(folder: Path, program: str, *words: str) -> Run:
-    """A program with the clone's gradmill, which an editable installation has on Python's path."""
-    return installed.run("env", f"PYTHONPATH={folder / 'pipeline'}", sys.executable, "-m", program, *words, cwd=folder)
+    """The clone's, which an editable installation has on Python's path."""
+    path = f"PYTHONPATH={folder / 'pipeline'}"
+    return installed.run("env", path, sys.executable, "-m", "gradmill", *words, cwd=folder)
 
 
 PROGRAMS = {"doit": doit, "gradmill": gradmill}

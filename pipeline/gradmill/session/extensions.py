@@ -19,9 +19,7 @@ class Extension(Struct, frozen=True):
     queries: tuple[str, ...] = ()  # modules with queries, which no run of the core needs
     printed: str = ""  # the types of the JSON that its commands print, by name
     states: str = ""  # of a session with its stages up to date: what is known of units, by title, as a line
-    garbage: str = (
-        ""  # of a cache and the name of a folder there: deletes what no run needs; yields what was `Collected`
-    )
+    garbage: str = ""  # of a cache and a folder's name in it: deletes what no run needs, yields what was `Collected`
     beside: str = ""  # of the command line's variables of `watch`: `start` after each pass, `stop` at the end
 
 
