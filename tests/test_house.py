@@ -33,7 +33,6 @@ ORDER = (
     "session",
     "reports",
     "stages",
-    "graphs",
     "families",
     "lints",
     "rules",

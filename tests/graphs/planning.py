@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gradmill.graphs.backward.program import Backward, CallBlock
-from gradmill.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.backward.program import Backward, CallBlock
+from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.stages import graph_text
 from graphs.reading import Reading, value
 

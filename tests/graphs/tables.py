@@ -1,6 +1,6 @@
 """Derives what graphs know of operators from calls of those of the installed torch.
 
-python -m tests.graphs.tables    writes the tables of `pipeline/gradmill/graphs/tables`
+python -m tests.graphs.tables    writes the tables of `pipeline/gradmill/extensions/graphs/tables`
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import torch
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 
-from gradmill.graphs.tables import FOLDER
-from gradmill.graphs.traits import REFUSED
+from gradmill.extensions.graphs.tables import FOLDER
+from gradmill.extensions.graphs.traits import REFUSED
 from graphs import casting, overlapping
 from graphs.every_operator import DTYPES, Facts, add, arguments_of, copied, differentiable, in_children, operators
 

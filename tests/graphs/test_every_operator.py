@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from gradmill.extensions.graphs.backward.histories import differentiable, records
+from gradmill.extensions.graphs.functional.program import Apply
+from gradmill.extensions.graphs.functional.writes import hidden_writes
+from gradmill.extensions.graphs.memory import shares
+from gradmill.extensions.graphs.model import Call, Place, Ref
+from gradmill.extensions.graphs.operator import Operator, written_arguments
+from gradmill.extensions.graphs.traits import COPIES, REFUSED
 from gradmill.grammar.buckets import bucket_of
-from gradmill.graphs.backward.histories import differentiable, records
-from gradmill.graphs.functional.program import Apply
-from gradmill.graphs.functional.writes import hidden_writes
-from gradmill.graphs.memory import shares
-from gradmill.graphs.model import Call, Place, Ref
-from gradmill.graphs.operator import Operator, written_arguments
-from gradmill.graphs.traits import COPIES, REFUSED
 from gradmill.model.schema import schema_kind
 from gradmill.query.database import Database
 from gradmill.stages.graph_operators import operator

@@ -19,9 +19,9 @@ from torch._export.serde import serialize
 from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
 
-from gradmill.graphs.exported import format
-from gradmill.graphs.exported.archive import read_model
-from gradmill.graphs.model import Ref
+from gradmill.extensions.graphs.exported import format
+from gradmill.extensions.graphs.exported.archive import read_model
+from gradmill.extensions.graphs.model import Ref
 from gradmill.stages import graph_text, graphs
 from graphs import library
 from graphs.allocations import held_and_peak

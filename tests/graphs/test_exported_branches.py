@@ -12,7 +12,7 @@ from cpp import toolchain
 from torch import Tensor, nn
 from torch.export import Dim, export, save
 
-from gradmill.graphs.model import Cond
+from gradmill.extensions.graphs.model import Cond
 from graphs import library
 from graphs.reading import Reading, written
 from graphs.running import gradmill

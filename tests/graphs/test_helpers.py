@@ -17,8 +17,8 @@ from cpp import toolchain
 from project import Project
 from torch import Tensor
 
-from gradmill.graphs.helpers import OWN_HELPERS, called_names, missing_helpers
-from gradmill.graphs.text.files import FORMULAS, support_text
+from gradmill.extensions.graphs.helpers import OWN_HELPERS, called_names, missing_helpers
+from gradmill.extensions.graphs.text.files import FORMULAS, support_text
 from gradmill.releases import resolve
 from graphs import compare, library
 from graphs.samples import samples, tensor

@@ -18,11 +18,11 @@ import pytest
 from msgspec.structs import replace
 from project import ROOT
 
+from gradmill.extensions.graphs import traits
+from gradmill.extensions.graphs.exported import autocast
+from gradmill.extensions.graphs.ops import Op
+from gradmill.extensions.graphs.resolve.overloads import takes_numbers
 from gradmill.grammar.buckets import bucket_of
-from gradmill.graphs import traits
-from gradmill.graphs.exported import autocast
-from gradmill.graphs.ops import Op
-from gradmill.graphs.resolve.overloads import takes_numbers
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import Argument, OperatorName, schema_kind
 from gradmill.problems.problem import Problem
@@ -63,7 +63,7 @@ def of_parts(node: ast.AST) -> bool:
 
 
 def test_no_pass_looks_for_a_part_of_a_name() -> None:
-    sources = sorted((ROOT / "pipeline" / "gradmill" / "graphs").rglob("*.py"))
+    sources = sorted((ROOT / "pipeline" / "gradmill" / "extensions" / "graphs").rglob("*.py"))
     found = [(source.name, node) for source in sources for node in ast.walk(ast.parse(source.read_text()))]
     assert len(sources) > 60
     assert [f"{name}:{node.lineno}" for name, node in found if isinstance(node, ast.expr) and of_parts(node)] == []
@@ -83,7 +83,7 @@ def naming(source: Path) -> list[str]:
 
 
 def test_no_other_module_names_an_operator() -> None:
-    folder = ROOT / "pipeline" / "gradmill" / "graphs"
+    folder = ROOT / "pipeline" / "gradmill" / "extensions" / "graphs"
     named = {f"{path.relative_to(folder)}": naming(path) for path in sorted(folder.rglob("*.py"))}
     assert {path: found for path, found in named.items() if found and not path.startswith(NAMING)} == {}
     assert [prefix for prefix in NAMING if not any(named[path] for path in named if path.startswith(prefix))] == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradmill.graphs.text.files import of_function
+from gradmill.extensions.graphs.text.files import of_function
 from gradmill.stages import graph_text
 from graphs.reading import Reading
 from graphs.running import gradmill

@@ -13,12 +13,12 @@ from ctypes import c_char, c_double, c_int64, c_void_p
 import pytest
 from cpp import toolchain
 
-from gradmill.graphs.functional.program import Number
-from gradmill.graphs.model import Place, Ref, Result, Value
-from gradmill.graphs.scalars import SCALARS, result_type
-from gradmill.graphs.text.expressions.literals import NUMBER_TYPES
-from gradmill.graphs.text.expressions.values import computed
-from gradmill.graphs.text.files import RUNTIME, support_text
+from gradmill.extensions.graphs.functional.program import Number
+from gradmill.extensions.graphs.model import Place, Ref, Result, Value
+from gradmill.extensions.graphs.scalars import SCALARS, result_type
+from gradmill.extensions.graphs.text.expressions.literals import NUMBER_TYPES
+from gradmill.extensions.graphs.text.expressions.values import computed
+from gradmill.extensions.graphs.text.files import RUNTIME, support_text
 from gradmill.releases import resolve
 from graphs import library
 

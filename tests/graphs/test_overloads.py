@@ -13,7 +13,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch_seed import seed_torch
 
-from gradmill.graphs import traits
+from gradmill.extensions.graphs import traits
 from graphs import expressions
 from graphs.reading import Reading
 

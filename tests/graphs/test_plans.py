@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from gradmill.graphs.backward.needs import Rows
-from gradmill.graphs.backward.saved import Uses
-from gradmill.graphs.functional.bases import sharings
-from gradmill.graphs.functional.program import Scatter
-from gradmill.graphs.model import Function, GraphError, Place, Ref
+from gradmill.extensions.graphs.backward.needs import Rows
+from gradmill.extensions.graphs.backward.saved import Uses
+from gradmill.extensions.graphs.functional.bases import sharings
+from gradmill.extensions.graphs.functional.program import Scatter
+from gradmill.extensions.graphs.model import Function, GraphError, Place, Ref
 from graphs.planning import Planner, blocks, saved
 
 

@@ -20,7 +20,7 @@ from graphs.test_eager import SUITE
 # Limits that cut small graphs, instead of the real ones.
 SMALL = """
 from gradmill.cli.start.command import run
-from gradmill.graphs.text import files, split
+from gradmill.extensions.graphs.text import files, split
 
 files.SIZE, split.PART = {size}, {part}
 run()

@@ -18,7 +18,7 @@ from forked import gradmill
 from torch import Tensor, nn
 from torch.export import export, save
 
-from gradmill.graphs.exported.archive import read_model
+from gradmill.extensions.graphs.exported.archive import read_model
 from gradmill.stages import graph_files
 from graphs import library
 from graphs.reading import Reading

@@ -8,11 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from gradmill.graphs.ir import Code, Declare, Do, Free, Let, Stmt, When, Within, code, filled, merged, uses, variable
-from gradmill.graphs.plan import GraphPlan
-from gradmill.graphs.text import backward, forward
-from gradmill.graphs.text.lifetimes import with_first_uses, with_frees
-from gradmill.graphs.text.statements import lines
+from gradmill.extensions.graphs.ir import (
+    Code,
+    Declare,
+    Do,
+    Free,
+    Let,
+    Stmt,
+    When,
+    Within,
+    code,
+    filled,
+    merged,
+    uses,
+    variable,
+)
+from gradmill.extensions.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.text import backward, forward
+from gradmill.extensions.graphs.text.lifetimes import with_first_uses, with_frees
+from gradmill.extensions.graphs.text.statements import lines
 from gradmill.stages import graph_text, graphs
 from graphs.reading import Reading
 from graphs.test_eager import REAL, SUITE

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradmill.graphs.tables import read_table
+from gradmill.extensions.graphs.tables import read_table
 from graphs import tables
 
 

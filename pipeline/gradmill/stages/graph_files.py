@@ -8,11 +8,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from gradmill.families.family import generated_comment
-from gradmill.families.file import File
-from gradmill.families.graphs.files import FOLDER, GRAPHS
-from gradmill.graphs.plan import GraphPlan
-from gradmill.graphs.text.files import (
+from gradmill.extensions.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.text.files import (
     PARTS,
     STATES,
     SUPPORT,
@@ -24,7 +21,10 @@ from gradmill.graphs.text.files import (
     source,
     support_text,
 )
-from gradmill.graphs.text.state import STATE, has_state, state_header
+from gradmill.extensions.graphs.text.state import STATE, has_state, state_header
+from gradmill.families.family import generated_comment
+from gradmill.families.file import File
+from gradmill.families.graphs.files import FOLDER, GRAPHS
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.stages.emit import text

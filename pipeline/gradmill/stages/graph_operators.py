@@ -2,9 +2,9 @@
 
 from gradmill.cpp.bindings import cpp_name
 from gradmill.cpp.kernel_names import DEFAULT_KEY
+from gradmill.extensions.graphs.helpers import missing_helpers
+from gradmill.extensions.graphs.operator import Operator
 from gradmill.grammar.buckets import bucket_of
-from gradmill.graphs.helpers import missing_helpers
-from gradmill.graphs.operator import Operator
 from gradmill.model.autograd import Reverse
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import is_tensor_like, schema_kind

@@ -6,10 +6,10 @@ on it.
 
 from __future__ import annotations
 
-from gradmill.graphs.model import GraphError
-from gradmill.graphs.plan import GraphPlan
-from gradmill.graphs.planner import operators_of, plan_graph
-from gradmill.graphs.text.files import formulas_of, function_pieces
+from gradmill.extensions.graphs.model import GraphError
+from gradmill.extensions.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.planner import operators_of, plan_graph
+from gradmill.extensions.graphs.text.files import formulas_of, function_pieces
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query

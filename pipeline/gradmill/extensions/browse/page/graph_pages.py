@@ -8,8 +8,8 @@ from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.extensions.browse.page.model import Ref, Unit
 from gradmill.extensions.browse.page.names import node_anchor, safe
 from gradmill.extensions.browse.page.relations import refs
+from gradmill.extensions.graphs.planner import operators_of
 from gradmill.families.graphs.files import GRAPHS
-from gradmill.graphs.planner import operators_of
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.stages import graphs

@@ -1,0 +1,132 @@
+"""The plan of a graph as data: all that its C++ is generated from."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from gradmill.cpp.dispatcher import Signature
+from gradmill.extensions.graphs.backward.needs import Places, Row
+from gradmill.extensions.graphs.backward.program import Backward
+from gradmill.extensions.graphs.functional.names import identifier
+from gradmill.extensions.graphs.functional.program import Functional
+from gradmill.extensions.graphs.model import Custom, Value
+from gradmill.families.nodes.plan import NodePlan
+
+
+class Returned(Struct, frozen=True):
+    """A value that the forward returns to the wrapper, and the inputs that it depends on."""
+
+    name: str
+    value: Value
+    needs: Places
+    slot: str  # values with the same gradient share a slot
+    listed: bool = False
+
+
+class TensorInput(Struct, frozen=True):
+    """An input that is a tensor or a list of tensors: its index among these inputs, its name, its type."""
+
+    index: int
+    name: str
+    type: str
+
+
+class RequiresGrad(Struct, frozen=True):
+    """The rows of a graph, and the places of these, or of inputs, by which its parts need a gradient."""
+
+    rows: tuple[Row, ...]
+    decided: dict[str, list[Row]]  # by the values with gates: the rows that are known once a value is computed
+    values: dict[str, Places]  # by the value's name
+    checks: tuple[Places, ...]  # of each check
+    refusals: dict[int, Places]  # of each ErrorIfRequiresGrad step, by its index
+
+    @property
+    def gates(self) -> list[Row]:
+        """The rows that the forward decides."""
+        return [row for row in self.rows if row.gate]
+
+    @property
+    def late(self) -> set[int]:
+        """The places that are known only after some steps of the forward."""
+        return {row.place for rows in self.decided.values() for row in rows}
+
+
+class OperatorPlan(Struct, frozen=True):
+    """How an operator is called. The `operator` of a signature is the name in the tables: `aten::mul.Tensor`."""
+
+    called: Signature  # of the function that is called for it
+    original: Signature  # its own
+    results: tuple[str, ...]  # the names of results in formulas
+    viewed: str  # the argument that the result is a view of, "" if it is not a view
+    node: NodePlan | None  # if its formula is used
+    callee: CondPlan | Custom | None  # if it is not an operator of the set
+
+    @property
+    def formula(self) -> NodePlan:
+        """The Node of an operator whose formula is used."""
+        assert self.node is not None
+        return self.node
+
+    def signature(self, *, of_clones: bool) -> Signature:
+        """The signature to call it by; `of_clones`: on copies, which it writes to."""
+        return self.original if of_clones else self.called
+
+
+class GraphPlan(Struct, frozen=True):
+    """All that the C++ of a graph is generated from."""
+
+    functional: Functional
+    backward: Backward
+    returned: tuple[Returned, ...]
+    tensors: tuple[TensorInput, ...]
+    needs: RequiresGrad
+    operators: dict[str, OperatorPlan]  # by identity
+    variants: tuple[Variant, ...] = ()  # for inputs that share memory
+    once: str | None = None  # why its backward cannot be differentiated again, "" if it can; None if not requested
+
+    @property
+    def name(self) -> str:
+        """Its C++ name."""
+        return identifier(self.functional.function.name)
+
+    @property
+    def nodes(self) -> list[str]:
+        """The identities of the operators whose formulas are used."""
+        return sorted(identity for identity, each in self.operators.items() if each.node is not None)
+
+    @property
+    def history(self) -> frozenset[int]:
+        """The inputs that any value with a history depends on."""
+        return frozenset(place for each in self.returned for place in each.needs)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether autograd records the forward, if an input needs a gradient."""
+        return self.once == "" and bool(self.history)
+
+    @property
+    def has_backward(self) -> bool:
+        """Whether it has a backward, and a Node."""
+        return bool(self.backward.blocks) or any(each.needs for each in self.returned)
+
+    @property
+    def functions(self) -> tuple[GraphPlan, ...]:
+        """The plans of its C++ functions, each after those that it calls: of branches, of variants, its own."""
+        callees = (each.callee for each in self.operators.values())
+        conds = [callee for callee in callees if isinstance(callee, CondPlan)]
+        branches = [each for cond in conds for branch in (cond.then, cond.otherwise) for each in branch.functions]
+        return (*branches, *(variant.plan for variant in self.variants), self)
+
+
+class CondPlan(Struct, frozen=True, tag="cond"):
+    """The two branches of a cond."""
+
+    then: GraphPlan
+    otherwise: GraphPlan
+
+
+class Variant(Struct, frozen=True):
+    """The graph for inputs that share memory: a synthetic base replaces each set of them."""
+
+    plan: GraphPlan
+    shared: tuple[tuple[str, ...], ...]

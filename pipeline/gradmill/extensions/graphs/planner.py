@@ -1,0 +1,205 @@
+"""Plans a graph: the functionalized function, its backward, and how each operator is called in C++."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from gradmill.cpp.bindings import return_names
+from gradmill.cpp.dispatcher import Signature, signature_of
+from gradmill.extensions.graphs.arguments import arguments
+from gradmill.extensions.graphs.backward.aliases import Aliases, label
+from gradmill.extensions.graphs.backward.histories import Histories
+from gradmill.extensions.graphs.backward.needs import Places
+from gradmill.extensions.graphs.backward.once import why_not_differentiable_twice
+from gradmill.extensions.graphs.backward.plan import plan_backward
+from gradmill.extensions.graphs.backward.program import CallBlock
+from gradmill.extensions.graphs.callees import branches, callee_operators
+from gradmill.extensions.graphs.functional.bases import sharings, with_bases
+from gradmill.extensions.graphs.functional.program import (
+    Apply,
+    ErrorIfRequiresGrad,
+    Functional,
+    Number,
+    OutputValue,
+    Scatter,
+    Shared,
+    Shown,
+    Step,
+    names_in,
+    tensors_of,
+    values_of,
+)
+from gradmill.extensions.graphs.functional.transform import functional
+from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Ref, Value
+from gradmill.extensions.graphs.operator import Operator, viewed_argument
+from gradmill.extensions.graphs.plan import (
+    CondPlan,
+    GraphPlan,
+    OperatorPlan,
+    RequiresGrad,
+    Returned,
+    TensorInput,
+    Variant,
+)
+from gradmill.extensions.graphs.traits import AS_STRIDED, name_of, unqualified
+from gradmill.families.nodes.plan import NodePlan, plan
+from gradmill.model.native import NativeFunction
+from gradmill.releases.model import Release
+
+
+class _Wanted(NamedTuple):
+    """What is asked of a graph's gradients."""
+
+    twice: bool
+    memory: float
+    shared: bool = False  # whether a base replaces inputs that share memory
+
+
+def operators_of(function: Function) -> list[str]:
+    """The identities of the set's operators that a function and its branches call, each once."""
+    every = (function, *branches(function))
+    named = [c.function for f in every for c in f.calls if not c.is_python and c.function not in f.callees]
+    return list(dict.fromkeys([*named, *([unqualified(AS_STRIDED)] if function.may_alias else [])]))
+
+
+def plan_graph(
+    function: Function, operators: Mapping[str, Operator], release: Release, *, twice: bool = False, memory: float = 1.0
+) -> GraphPlan:
+    """The plan of a function, with variants for inputs that share memory.
+
+    `operators` has every identity of `operators_of(function)`. `twice`: whether its gradients shall be differentiated
+    again, if possible. `memory`: the fraction of what a backward uses that may be held for it. Raises a GraphError for
+    what a graph does not support.
+    """
+    arguments(function)  # the operator can be registered
+    wanted = _Wanted(twice, memory)
+    plan = _plan(function, operators, release, wanted)
+    written = [name for name, called in plan.functional.names.items() if called in plan.functional.written]
+    of_base = wanted._replace(shared=True)
+    variants = tuple(
+        Variant(_plan(with_bases(function, shared, number, operators), operators, release, of_base), shared)
+        for number, shared in enumerate(sharings(function, written), 1)
+    )
+    return replace(plan, variants=variants)
+
+
+def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> CondPlan | Custom:
+    if isinstance(callee, Custom):
+        return callee
+    then, otherwise = (_branch(each, operators, release, wanted) for each in (callee.then, callee.otherwise))
+    return CondPlan(then, otherwise)
+
+
+def _branch(function: Function, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> GraphPlan:
+    """The plan of a branch. Raises a GraphError for one that changes its inputs."""
+    plan = _plan(function, operators, release, wanted)
+    if changed := plan.functional.changed:
+        what = f"a branch of 'cond' changes its input '{changed[0]}' in place"
+        raise GraphError(function.place, what, "change a copy, x.clone(), and return it")
+    return plan
+
+
+def _plan(function: Function, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> GraphPlan:
+    callees = {identity: _callee(each, operators, release, wanted) for identity, each in function.callees.items()}
+    operators = {**operators, **callee_operators(function)}
+    program = functional(function, operators)
+    types = {program.names[input_.name]: input_.type for input_ in function.inputs}
+    tensors = tuple(
+        TensorInput(i, name, type_)
+        for i, (name, type_) in enumerate((n, t) for n, t in types.items() if t.startswith("Tensor"))
+    )
+    histories = Histories(program, operators, {place.name: place.index for place in tensors})
+    returned = _returned(program, histories)
+    aliases = Aliases(program, operators, types, [each.name for each in returned])
+    outputs = [each.value for each in returned if each.needs]
+    lists = [place.name for place in tensors if place.type.endswith("]")]
+    once = None
+    if wanted.twice:
+        once = why_not_differentiable_twice(program, operators, callees, histories, shared=wanted.shared)
+    memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
+    backward = plan_backward(program, operators, histories, aliases, outputs, lists, memory)
+    used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
+    values = _value_needs(program, histories)
+    checks = tuple(_places(histories, *check.values) for check in program.checks)
+    steps = enumerate(program.steps)
+    refusals = {i: _places(histories, *step.values) for i, step in steps if isinstance(step, ErrorIfRequiresGrad)}
+    needs = RequiresGrad(tuple(histories.rows.rows), histories.rows.decided, values, checks, refusals)
+    planned = {
+        identity: OperatorPlan(
+            _signature(operator.called, release),
+            _signature(operator.function, release),
+            return_names(operator.called.func),
+            viewed_argument(operator.called) or "",
+            _node(operator, release) if identity in used else None,
+            callees.get(identity),
+        )
+        for identity, operator in operators.items()
+    }
+    return GraphPlan(program, backward, returned, tensors, needs, planned, once=once)
+
+
+def _signature(function: NativeFunction, release: Release) -> Signature:
+    """The signature of a function, with the identity by which tables know it as its operator."""
+    return replace(signature_of(function, release), operator=name_of(function))
+
+
+def _node(operator: Operator, release: Release) -> NodePlan:
+    assert operator.reverse is not None
+    return plan(operator.reverse, release)
+
+
+def _places(histories: Histories, *values: Value) -> Places:
+    return histories.rows.places(histories.needs(Many(values)))
+
+
+def _value_needs(program: Functional, histories: Histories) -> dict[str, Places]:
+    names = {value.name for step in program.steps for value in _values(step)}
+    return {name: _places(histories, Ref(name)) for name in sorted(names)}
+
+
+def _values(step: Step) -> list[Ref | Item]:
+    if isinstance(step, Scatter):
+        return tensors_of(Many((step.base, step.value)))
+    return tensors_of(Many(tuple(step.arguments.values()))) if isinstance(step, (Apply, Number)) else []
+
+
+def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]:
+    """The values of updates and of outputs, and the bases of outputs that are views; each once."""
+    returned: dict[str, Returned] = {}
+    values = [(update.value, False) for update in program.updates]
+    for output in program.outputs:
+        values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(output) if not shown.is_input]
+        values += [(copied.value, False) for shown in _shown(output) for copied in shown.copies]
+    for value, listed in values:
+        slot = histories.slot(value)
+        needs = _places(histories, slot)
+        if listed and needs:
+            raise _list_returned(program, value)
+        returned.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))
+    for name in _named_by_views(program):  # for its sizes alone: it may be an input itself, which has its own history
+        returned.setdefault(name, Returned(name, Ref(name), (), name, False))
+    return tuple(returned.values())
+
+
+def _list_returned(program: Functional, value: Value) -> GraphError:
+    makers = [s for s in program.steps if isinstance(s, Apply) and any(Ref(r.name) == value for r in s.results)]
+    hint = "unpack it and return its items: a, b = …; return [a, b]"
+    what = "the list that an operator returns is returned as a whole, and its tensors may need gradients"
+    return GraphError(makers[0].place if makers else program.function.place, what, hint)
+
+
+def _named_by_views(program: Functional) -> list[str]:
+    """The tensors that the wrapper needs to make views: `y` of `x.view_as(y)`."""
+    chains = [shown.chain for output in program.outputs for shown in _shown(output)]
+    chains += [check.chain for check in program.checks] + [(link,) for _, link in program.metadata]
+    tensors = {name for step in program.steps for name, type_ in values_of(step).items() if type_ == "Tensor"}
+    return sorted(names_in(tuple(chains)) & tensors)
+
+
+def _shown(output: OutputValue) -> tuple[Shown, ...]:
+    if isinstance(output, Shared):
+        return output.items
+    return (output,) if isinstance(output, Shown) else ()
