@@ -10,7 +10,7 @@ from typing import Any
 
 from gradmill.extensions.graphs.backward.program import Backward, CallBlock
 from gradmill.extensions.graphs.plan import GraphPlan
-from gradmill.stages import graph_text
+from gradmill.extensions.graphs.queries import planned
 from graphs.reading import Reading, value
 
 HEAD = "from typing import Annotated\n\nimport torch\nfrom torch import Tensor\n\n\n"
@@ -28,7 +28,7 @@ class Planner:
         path = self._folder / f"test_{self._count}.py"
         path.write_text(HEAD + textwrap.dedent(inspect.getsource(function)))
         reading = Reading(path, self._folder / "cache")
-        plan = graph_text.plan(reading.build.db, path.name, function.__name__)
+        plan = planned.plan(reading.build.db, path.name, function.__name__)
         assert plan is not None, reading.report
         reading.build.save()
         reading.build.close()

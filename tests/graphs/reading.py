@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from gradmill.extensions.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
+from gradmill.extensions.graphs.queries import graphs
 from gradmill.problems.problem import Problem
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
-from gradmill.stages import graphs
 
 
 class Reading:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
+from gradmill.extensions.graphs.family import GRAPHS
 from gradmill.extensions.graphs.text.files import STATES, SUPPORT
-from gradmill.families.graphs.files import GRAPHS
 from graphs.running import gradmill
 
 BAD = ROOT / "tests" / "graphs" / "bad"

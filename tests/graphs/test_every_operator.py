@@ -14,12 +14,12 @@ from gradmill.extensions.graphs.functional.writes import hidden_writes
 from gradmill.extensions.graphs.memory import shares
 from gradmill.extensions.graphs.model import Call, Place, Ref
 from gradmill.extensions.graphs.operator import Operator, written_arguments
+from gradmill.extensions.graphs.queries.graphs import overloads
+from gradmill.extensions.graphs.queries.operators import operator
 from gradmill.extensions.graphs.traits import COPIES, REFUSED
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.schema import schema_kind
 from gradmill.query.database import Database
-from gradmill.stages.graph_operators import operator
-from gradmill.stages.graphs import overloads
 from graphs.every_operator import Facts, facts, operators
 from graphs.reading import Reading
 

@@ -22,7 +22,7 @@ from torch.export import Dim, export, save
 from gradmill.extensions.graphs.exported import format
 from gradmill.extensions.graphs.exported.archive import read_model
 from gradmill.extensions.graphs.model import Ref
-from gradmill.stages import graph_text, graphs
+from gradmill.extensions.graphs.queries import graphs, planned
 from graphs import library
 from graphs.allocations import held_and_peak
 from graphs.planning import blocks
@@ -141,7 +141,7 @@ class Whole(nn.Module):
 def test_whole_numbers_have_no_history(tmp_path: Path) -> None:
     save(export(Whole(), (torch.tensor(True), torch.rand(3, 3))), tmp_path / "whole.pt2")
     reading = Reading(tmp_path / "whole.pt2", tmp_path / "cache", "torch")
-    plan = graph_text.plan(reading.build.db, "whole.pt2", "whole")
+    plan = planned.plan(reading.build.db, "whole.pt2", "whole")
     assert plan is not None, reading.report
     assert [each.needs for each in plan.returned] == [(1,), (), (), ()]
     assert set(plan.needs.refusals.values()) == {()} and plan.needs.gates == []
@@ -604,7 +604,7 @@ def test_what_is_before_a_dropout_in_place_has_a_gradient(tmp_path: Path) -> Non
     model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(inplace=True), nn.Dropout1d(inplace=True))
     save(export(model, (torch.rand(2, 4, 4),)), tmp_path / "dropping.pt2")
     reading = Reading(tmp_path / "dropping.pt2", tmp_path / "cache", "torch")
-    plan = graph_text.plan(reading.build.db, "dropping.pt2", "dropping")
+    plan = planned.plan(reading.build.db, "dropping.pt2", "dropping")
     assert plan is not None, reading.report
     recorded = [line.partition(" → ")[0] for line in blocks(plan.backward) if line.startswith("recorded")]
     assert recorded == ["recorded feature_dropout_", "recorded dropout_"]

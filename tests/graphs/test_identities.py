@@ -21,6 +21,9 @@ from project import ROOT
 from gradmill.extensions.graphs import traits
 from gradmill.extensions.graphs.exported import autocast
 from gradmill.extensions.graphs.ops import Op
+from gradmill.extensions.graphs.queries import planned
+from gradmill.extensions.graphs.queries.graphs import overloads
+from gradmill.extensions.graphs.queries.operators import functional_variants, operator
 from gradmill.extensions.graphs.resolve.overloads import takes_numbers
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.native import NativeFunction
@@ -28,9 +31,6 @@ from gradmill.model.schema import Argument, OperatorName, schema_kind
 from gradmill.problems.problem import Problem
 from gradmill.releases import resolve
 from gradmill.rules.native.dispatch import IMPLICIT
-from gradmill.stages import graph_text
-from gradmill.stages.graph_operators import functional_variants, operator
-from gradmill.stages.graphs import overloads
 from gradmill.stages.schemas import bucket_of_function, function
 from graphs.reading import Reading
 
@@ -214,9 +214,9 @@ def written(kind: str, functions: list[NativeFunction], folder: Path, **more: st
     db = Reading(folder / "f.py", folder / "cache", specs, **more).build.db
     found = {}
     for at, named in graphs.items():
-        pieces = graph_text.pieces(db, f"f.py:{at}")
+        pieces = planned.pieces(db, f"f.py:{at}")
         found[at] = neutral("\n".join((pieces or {}).values()), *named)
-    for _, problem in db.reports([(graph_text.plan, "f.py", at) for at in graphs], Problem):
+    for _, problem in db.reports([(planned.plan, "f.py", at) for at in graphs], Problem):
         if problem.role == "graph":
             found[problem.entry] += neutral(problem.problem, *graphs[problem.entry])
     return found
@@ -268,5 +268,5 @@ IN_PLACE = """
 def test_an_operator_in_place_is_not_replaced_by_one_of_another_namespace(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text(f"{HEAD}def f(x: Tensor) -> Tensor:\n    return torch.ops.toy.doubled_(x)\n")
     db = Reading(tmp_path / "f.py", tmp_path / "cache", spec_set(tmp_path, IN_PLACE)).build.db
-    text = "".join((graph_text.pieces(db, "f.py:f") or {}).values())
+    text = "".join((planned.pieces(db, "f.py:f") or {}).values())
     assert "at::_ops::doubled_::call(" in text and "at::_ops::doubled::call(" not in text

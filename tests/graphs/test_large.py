@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gradmill.extensions.graphs.queries import planned
 from gradmill.extensions.graphs.text.files import of_function
-from gradmill.stages import graph_text
 from graphs.reading import Reading
 from graphs.running import gradmill
 
@@ -37,7 +37,7 @@ def work(path: Path, body: tuple[str, ...], count: int) -> tuple[int, int]:
     db = reading.build.db
     assert not reading.problems, reading.report
     profile = cProfile.Profile()
-    pieces = profile.runcall(graph_text.pieces, db, f"{path.name}:f")
+    pieces = profile.runcall(planned.pieces, db, f"{path.name}:f")
     reading.build.save()
     reading.build.close()
     assert pieces is not None
@@ -70,7 +70,7 @@ def test_text_grows_linearly_with_layers_that_have_inputs(tmp_path: Path) -> Non
         path = tmp_path / f"wide_{count}.py"
         path.write_text(wide(count))
         reading = Reading(path, tmp_path / "cache")
-        pieces = graph_text.pieces(reading.build.db, f"{path.name}:f")
+        pieces = planned.pieces(reading.build.db, f"{path.name}:f")
         assert pieces is not None, reading.report
         lengths.append(len(pieces["graph"]))
         reading.build.save()

@@ -15,9 +15,9 @@ from cpp import toolchain
 from torch import Tensor, nn
 
 from gradmill.extensions.graphs.backward.mincut import SINK, SOURCE, Network
+from gradmill.extensions.graphs.queries import planned
 from gradmill.problems.problem import SpecError
 from gradmill.session.settings.variables import read_variables
-from gradmill.stages import graph_text
 from graphs import library, planning
 from graphs.allocations import held_and_peak
 from graphs.reading import Reading
@@ -126,7 +126,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, s
 
     def saved(name: str, memory: str, **more: str) -> dict[str, str]:
         reading = Reading(folder / "budget.py", folder / "cache", "torch", memory=memory, **more)
-        plan = graph_text.plan(reading.build.db, "budget.py", name)
+        plan = planned.plan(reading.build.db, "budget.py", name)
         assert plan is not None, reading.report
         reading.build.save()
         reading.build.close()

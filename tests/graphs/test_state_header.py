@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.export import export, save
 
 from gradmill.extensions.graphs.exported.archive import read_model
-from gradmill.stages import graph_files
+from gradmill.extensions.graphs.queries import files as graph_files
 from graphs import library
 from graphs.reading import Reading
 

@@ -24,10 +24,10 @@ from gradmill.extensions.graphs.ir import (
     variable,
 )
 from gradmill.extensions.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.queries import graphs, planned
 from gradmill.extensions.graphs.text import backward, forward
 from gradmill.extensions.graphs.text.lifetimes import with_first_uses, with_frees
 from gradmill.extensions.graphs.text.statements import lines
-from gradmill.stages import graph_text, graphs
 from graphs.reading import Reading
 from graphs.test_eager import REAL, SUITE
 
@@ -41,8 +41,8 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> list[GraphPlan]:
     found: list[GraphPlan] = []
     for path, specs, twice in ((SUITE, "core", "1"), (SUITE, "core", "0"), (REAL, "torch", "0")):
         db = Reading(path, Path(tmp_path_factory.mktemp("cache")), specs, double_backward=twice).build.db
-        planned = [graph_text.plan(db, file, name) for file, name in graphs.all_names(db)]
-        found += [one for each in planned if each is not None for one in each.functions]
+        of_file = [planned.plan(db, file, name) for file, name in graphs.all_names(db)]
+        found += [one for each in of_file if each is not None for one in each.functions]
     return found
 
 

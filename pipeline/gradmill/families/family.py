@@ -132,6 +132,8 @@ class Family:
     subsets: dict[str, str | tuple[str, ...]] = {}
     in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets, and its `folder` is not ATen's
     folder: str = ""  # of its files below the output folder, if all families are in one
+    source: str = ""  # the extension whose files its units are made from, if an extension has them
+    whole: str = ""  # the module that assembles its files, if each is made as a whole: `whole`, `more`
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from importlib import import_module
 
+from gradmill.doors import load, readers
 from gradmill.families.family import Family
 from gradmill.specs.spec_set import Templates
 
@@ -12,7 +13,7 @@ _FOLDERS = """
     nodes variable_type inplace_or_view trace_type view_funcs factories bindings annotated_args return_types enum_tag
     view_metas view_meta_bindings lazy backend_stubs dispatcher_api backend_select cpp_api kernel_headers
     aggregated_headers kernel_registrations composite_kernels functionalize native_aot_stubs declarations c_shims
-    type_stubs hook_files graphs
+    type_stubs hook_files
 """.split()
 
 
@@ -22,7 +23,10 @@ def _family(folder: str) -> Family:
 
 
 FAMILIES = {folder: _family(folder) for folder in _FOLDERS}
-_OF_SETS = [family for family in FAMILIES.values() if family.unit != "graph"]
+_OF_SETS = list(FAMILIES.values())
+for _reads in readers().values():
+    _added: Family = load(_reads.family)
+    FAMILIES[_added.name] = _added
 TEMPLATES = Templates(
     tuple(name for family in _OF_SETS for name in family.templates),
     tuple(name for family in FAMILIES.values() if family not in _OF_SETS for name in family.templates),

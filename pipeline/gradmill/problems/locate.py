@@ -67,7 +67,7 @@ def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
     if problem.role == "set" and not problem.line:
         return sources.key(problem)
     entry = sources.entry(problem) if problem.entry else None
-    if problem.role == "graph":
+    if problem.role == "added":
         before = entry[0] - 1 if entry is not None and problem.line else 0
         return before + problem.line, problem.column
     if entry is None:

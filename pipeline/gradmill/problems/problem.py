@@ -32,7 +32,7 @@ Role = Literal[
     "tensor_docs",
     "torchgen_model",
     "template",
-    "graph",
+    "added",
     "operators",
     "set",
     "hooks",
@@ -141,7 +141,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     warning: bool = False
     line: int = 0  # counted from 1; set if the YAML parser reported the place
     column: int = 0
-    file: str = ""  # the file's name, for templates and graphs
+    file: str = ""  # the file's name, for templates and files that extensions read
     derived: bool = False  # from a check between entries: may follow from an error in one of them
     rank: int = 0  # of a check between entries: if it fails, so do the checks of higher rank
     at_key: bool = False

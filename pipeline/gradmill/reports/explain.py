@@ -27,12 +27,13 @@ from gradmill.reports.show import op_names, operator_name
 from gradmill.reports.stages import stage_reads
 from gradmill.reports.trail import NEVER, TOUCHED, Ends, Trail, entry_end, row
 from gradmill.stages import foreach, infos, schemas
+from gradmill.stages.added import is_added
 from gradmill.stages.arrangement import file_of, files, units_of
 from gradmill.stages.emit import text
 from gradmill.stages.match import all_pairs
 from gradmill.stages.operator_files import made_of_each, written_files
 from gradmill.stages.requested import families
-from gradmill.stages.set import defines, graph_label, hooks
+from gradmill.stages.set import defines, hooks
 from gradmill.stages.shard import made
 from gradmill.stages.units import schema_of, units
 
@@ -343,9 +344,9 @@ class Explainer:
             yield from self._trail.made_from(name)
 
     def _places_of(self, names: Iterable[Name]) -> list[str]:
-        """The texts of the ends worth naming: graph files, entries."""
+        """The texts of the ends worth naming: files of extensions, entries."""
         ends = dict.fromkeys(names)
-        files = [end for end in ends if end[0] == INPUT and end[1].startswith(graph_label(""))]
+        files = [end for end in ends if end[0] == INPUT and is_added(end[1])]
         entered = [end for role in _ROLES for end in ends if end[0] == ITEM and end[2] == role]
         return list(map(self._place, (*files, *entered)))
 
@@ -361,7 +362,7 @@ def what_of(db: Database, family: str, unit: Unit) -> str:
     """The kind of a unit and its operator's schema, as text."""
     kind = "Node" if FAMILIES[family].unit == "Node" else f"{family} unit"
     key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
-    schema = schema_of(db, unit)  # a name of type stubs may have none
+    schema = schema_of(db, family, unit)  # a name of type stubs may have none
     of = f"of {schema}{key}" if schema else "that is written by hand"
     return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} {of}"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from gradmill.doors import readers
 from gradmill.model.manifest import Manifest, Units
 from gradmill.problems.machines import Findings
 from gradmill.query.query import Query
@@ -15,7 +16,7 @@ from gradmill.reports.diff.model import Report
 from gradmill.reports.row_types import ROWS
 from gradmill.specs.layers.written import WRITTEN
 
-_MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
+_MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "units", "emit", "shard")
 
 DIFF = "diff"  # the report of the command
 DIFF_OF_CODE = "diff.code"  # with `--code`
@@ -33,8 +34,9 @@ def types() -> dict[str, Any]:
         DIFF_OF_CODE: CodeReport,
         **{DERIVATIVES if name == "derivatives" else name: rows for name, rows in ROWS.items()},
     }
-    for name in _MODULES:
-        module = import_module(f"gradmill.stages.{name}")
+    modules = {name: f"gradmill.stages.{name}" for name in _MODULES}
+    for name, where in (modules | {name: reads.module for name, reads in readers().items()}).items():
+        module = import_module(where)
         queries = {query for query in vars(module).values() if isinstance(query, Query)}
         own = sorted(query.name.partition(":")[2] for query in queries if query.function.__module__ == module.__name__)
         by_name |= {f"{name}.{query}": getattr(module, query).result for query in own}

@@ -8,7 +8,6 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Raw, Struct, defstruct
 
-from gradmill.extensions.graphs.model import Function
 from gradmill.families.bindings.files import BINDINGS
 from gradmill.families.bindings.plan import BindingPlan
 from gradmill.families.declarations.files import DECLARATIONS
@@ -81,7 +80,6 @@ ROWS: dict[str, tuple[Any, ...]] = {
             fw_derivatives=dict[str, tuple[plain(ForwardDerivative), ...]] | None,  # type: ignore[misc]
         ),
     ),
-    "graphs": (defstruct("GraphOfFile", [("file", str), ("schema", str), *fields_of(Function).items()]),),
     "differentiability": (
         row(
             "Differentiated",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
+from gradmill.doors import loaded
 from gradmill.families.bindings.files import BINDINGS
 from gradmill.families.bindings.plan import plan as plan_binding
 from gradmill.families.declarations.files import DECLARATIONS
@@ -28,7 +29,7 @@ from gradmill.rules.kernels.derivative import differentiability_of
 from gradmill.rules.matching.differentiability import differentiable_outputs, dispatch_strategy
 from gradmill.specs.entries import Piece
 from gradmill.specs.spec_set import ROLES
-from gradmill.stages import arrangement, derivatives, foreach, graphs, infos, match, python_names, schemas, specs, units
+from gradmill.stages import arrangement, derivatives, foreach, infos, match, python_names, schemas, specs, units
 from gradmill.stages.emit import text
 from gradmill.stages.kinds.python_names import listed as all_bindings
 from gradmill.stages.requested import families
@@ -65,7 +66,7 @@ def rows(db: Database, layout: Layout, stage: str, name: str, refused: list[Prob
     """The rows of a stage, "" for all. `name` is an operator with or without overload, a schema, an entry, a unit or a
     file, and may contain a `*`. A SpecError if no row matches it. A row of an entry that has none is a problem, which
     `refused` gets."""
-    listed = STAGES[stage].rows(db, layout)
+    listed = stages()[stage].rows(db, layout)
     also = operator_name(name)
     if not name:
         for _, row in listed:
@@ -237,16 +238,6 @@ def _differentiated(db: Database, pair: FunctionWithInfo) -> Row:
     }
 
 
-def _graphs(db: Database, layout: Layout) -> Iterator[Listed]:
-    for file, name in graphs.all_names(db):
-        yield {file, name, f"{file}:{name}"}, partial(_graph, db, file, name)
-
-
-def _graph(db: Database, file: str, name: str) -> Row:
-    graph = graphs.graph(db, file, name)
-    return {"file": file, "schema": graphs.signature(db, file, name), **msgspec.to_builtins(graph)}
-
-
 def _bindings(db: Database, layout: Layout) -> Iterator[Listed]:
     """What Python parses and calls for each name. This is not a stage: the family of bindings computes it."""
     texts = schemas.schema_texts(db)
@@ -272,12 +263,17 @@ def _deprecated(overload: Overload, form: DeprecatedForm) -> Row:
 def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
     for family in families(db):
         listed = units.units(db, family)
-        for unit, schema in zip(listed, units.schemas_of(db, listed)):
+        for unit, schema in zip(listed, units.schemas_of(db, ((family, each) for each in listed))):
             yield {unit.name, unit.title, *op_names(schema)}, partial(_text, db, family, unit)
 
 
 def _text(db: Database, family: str, unit: Unit) -> Row:
-    named = {"unit": unit.title, "family": family, "func": units.schema_of(db, unit), "dispatch_key": unit.dispatch_key}
+    named = {
+        "unit": unit.title,
+        "family": family,
+        "func": units.schema_of(db, family, unit),
+        "dispatch_key": unit.dispatch_key,
+    }
     return {**named, "entry": unit.entry, "pieces": text(db, family, unit.name)}
 
 
@@ -286,17 +282,22 @@ def _shard(db: Database, layout: Layout) -> Iterator[Listed]:
         yield {name}, partial(plain, file)
 
 
-STAGES = {
+_OWN = {
     "specs": Shown("specs", _specs),
     "schemas": Shown("schemas", _schemas),
     "derivatives": Shown("derivatives", _derivatives),
     "infos": Shown("infos", lambda db, layout: _info_rows(db, infos.rows(db))),
     "foreach": Shown("foreach", _foreach),
     "match": Shown("match", _match),
-    "graphs": Shown("graphs", _graphs),
     "differentiability": Shown("match", _differentiability),
     DECLARATIONS.name: Shown("schemas", _declarations),
     BINDINGS.name: Shown("python_names", _bindings),
     "emit": Shown("match", _emit),
     "shard": Shown("match", _shard),
 }
+
+
+@cache
+def stages() -> dict[str, Shown]:
+    """What `show` prints, by the name of the stage."""
+    return _OWN | {name: shown for more in loaded("shown") for name, shown in more.items()}

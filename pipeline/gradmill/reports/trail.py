@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from gradmill.doors import readers
 from gradmill.model.layers import entry_operator, layer_of, role_of
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
@@ -16,6 +17,7 @@ from gradmill.query.memo import INPUT, ITEM, NAMES, Name
 from gradmill.query.query import Query
 from gradmill.specs.location import DESCRIPTION as SET_KEY
 from gradmill.specs.spec_set import ROLES
+from gradmill.stages.added import added_label
 from gradmill.stages.derivatives import definitions
 from gradmill.stages.foreach import synthesized
 from gradmill.stages.infos import infos_of
@@ -24,11 +26,8 @@ from gradmill.stages.schemas import declared, entry_of, variants
 from gradmill.stages.set import (
     DESCRIBED,
     FAMILIES,
-    GRAPHS,
     RELEASE,
     SET,
-    asked,
-    graph_label,
     source_keys,
     spec_label,
     spec_set,
@@ -45,7 +44,7 @@ Ends = dict[Name, None]  # in the order of their discovery
 
 _PARTS = {infos_of.name, synthesized.name}  # tables with items that are parts of one value
 # Tables by what is an input for each of their items. By name: importing the modules is slow, and few runs need them.
-_GRAPH_TEXTS = "gradmill.stages.graphs:texts"
+_ADDED_TEXTS = {f"{reads.module}:texts": name for name, reads in readers().items()}
 _HINTS, _DOCSTRINGS = "gradmill.stages.hints:hints", "gradmill.stages.hints:docstrings"
 
 
@@ -192,8 +191,8 @@ def _whole(name: Name) -> Name:
 def end_of(name: Name) -> Name | None:
     """The end that a row or an item stands for; None if the trail goes on."""
     if name[0] == ITEM:
-        if name[1] == _GRAPH_TEXTS:
-            return (INPUT, graph_label(name[2]))
+        if name[1] in _ADDED_TEXTS:
+            return (INPUT, added_label(_ADDED_TEXTS[name[1]], name[2]))
         if name[1] == _HINTS:
             return (INPUT, spec_label("stub_script"))
         if name[1] == _DOCSTRINGS:
@@ -219,10 +218,9 @@ def entry_end(role: Role, entry: str) -> Name:
 def _input_name(db: Database, label: str, files: Mapping[str, str]) -> str:
     named = {spec_label(key): file for key, file in files.items()}
     named |= {template_label(name): f"templates/{name}" for name in spec_set(db).templates}
-    named |= {graph_label(name): f"graphs/{name}" for name in asked(db).files}
     return {
         **named,
-        GRAPHS: "graphs=",
+        **{name: f"{name}=" for name in readers()},
         RELEASE: "the release",
         FAMILIES: "families=",
         SET: "the spec set",

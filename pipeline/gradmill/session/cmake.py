@@ -68,7 +68,8 @@ def _decides_files(build: Build) -> list[str]:
     specs = build.config.specs
     described = [at.path for key, at in specs.files.items() if role_of(key) == DESCRIPTION]
     version = [specs.version_file] if specs.version_file else []
-    return [os.path.abspath(path) for path in (*described, *version, *build.config.graphs.paths())]
+    added = [at.path for each in build.config.added.values() for at in each.files().values()]
+    return [os.path.abspath(path) for path in (*described, *version, *added)]
 
 
 def quoted(values: Iterable[str]) -> str:

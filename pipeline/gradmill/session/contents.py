@@ -45,4 +45,4 @@ def schemas_of(db: Database, units: Mapping[str, tuple[str, Unit]]) -> dict[str,
     """The schemas of units, by title; "" for a unit without one."""
     from gradmill.stages import units as stage
 
-    return dict(zip(units, stage.schemas_of(db, [unit for _, unit in units.values()])))
+    return dict(zip(units, stage.schemas_of(db, units.values())))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradmill.families.table import TEMPLATES
@@ -13,8 +13,8 @@ from gradmill.session.own_code import OwnCode
 from gradmill.session.settings.config import Config
 
 if TYPE_CHECKING:
+    from gradmill.doors import Readable
     from gradmill.query.memo import Input
-    from gradmill.session.settings.graph_files import Archive
     from gradmill.specs.location import Location
 
 
@@ -29,7 +29,7 @@ class Inputs:
         self.clock = ""  # a file that may be touched to read the clock of its file system
         self.stats: dict[str, Stat | None] = {}
         self.opened: dict[str, bytes] = {}  # unsaved texts of an editor, by label; they replace the files on disk
-        self._paths: list[str] = []  # of the spec set's files and the graphs, in the snapshot
+        self._paths: list[str] = []  # of the spec set's files and those that extensions read, in the snapshot
 
     def take(self, *noted: Any) -> Mapping[str, Input]:
         """Takes a snapshot of all inputs, by label; the first time of gradmill's own code, too. `noted`: for
@@ -59,31 +59,33 @@ class Inputs:
 
         self._paths = self.spec_paths()
         self.stats = {path: stat_of(path) for path in self._paths}
-        templates, graphs = self._templates(), self._config.graphs.files()
+        templates = self._templates()
+        added = {name: each.files() for name, each in self._config.added.items()}
         inputs: dict[str, Input] = {}
         unreadable = {}
-        for label, at in self._labels(templates, graphs).items():
+        for label, at in self._labels(templates, added).items():
             try:
                 inputs[label] = Input(self.opened[label] if label in self.opened else at.read())
             except (OSError, KeyError) as error:
                 unreadable[label] = str(getattr(error, "strerror", None) or error)
                 inputs[label] = Input(None)
         inputs[UNREADABLE] = Input(encode(unreadable))
-        return inputs | self._take_settings(tuple(templates), list(graphs))
+        return inputs | self._take_settings(tuple(templates), added)
 
     def _labels(
-        self, templates: Mapping[str, Location], graphs: Mapping[str, Location | Archive]
-    ) -> dict[str, Location | Archive]:
-        from gradmill.stages.set import generator_label, graph_label, header_label, spec_label, template_label
+        self, templates: Mapping[str, Location], added: Mapping[str, Mapping[str, Readable]]
+    ) -> dict[str, Readable]:
+        from gradmill.stages.added import added_label
+        from gradmill.stages.set import generator_label, header_label, spec_label, template_label
 
         specs = self._config.specs
-        labels: dict[str, Location | Archive] = {spec_label(key): at for key, at in specs.files.items()}
+        labels: dict[str, Readable] = {spec_label(key): at for key, at in specs.files.items()}
         labels |= {template_label(name): at for name, at in templates.items()}
         labels |= {header_label(name): at for name, at in specs.headers.items()}
         labels |= {generator_label(path): at for path, at in specs.generator.items()}
-        return labels | {graph_label(name): at for name, at in graphs.items()}
+        return labels | {added_label(own, name): at for own, files in added.items() for name, at in files.items()}
 
-    def _take_settings(self, templates: tuple[str, ...], graphs: list[str]) -> dict[str, Input]:
+    def _take_settings(self, templates: tuple[str, ...], added: Mapping[str, Iterable[str]]) -> dict[str, Input]:
         """The inputs that come from the command line and the description of the set."""
         from gradmill.query.memo import Input, encode
         from gradmill.stages import set as labels
@@ -98,10 +100,8 @@ class Inputs:
         }
         if specs.described is not None:
             inputs[labels.DESCRIBED] = Input(encode(specs.described))
-        if config.graphs.root:
-            more = (config.device, config.memory, config.decomposed)
-            request = (graphs, config.namespace, config.double_backward, *more)
-            inputs[labels.GRAPHS] = Input(encode(labels.GraphRequest(*request)))
+        for name, files in added.items():
+            inputs[name] = Input(encode(config.added[name].request(list(files))))
         if config.aten != USUAL:
             inputs[labels.ATEN] = Input(encode(config.aten))
         if config.includes is not None:
@@ -113,11 +113,11 @@ class Inputs:
         return inputs
 
     def spec_paths(self) -> list[str]:
-        """The paths of the spec set's files and of the graphs, each once; of optional ones, missing files too."""
+        """The paths of the spec set's files and of those that extensions read, each once; of optional ones, missing files too."""
         specs = self._config.specs
         located = (specs.files, self._possible(), specs.headers, specs.generator)
         paths = [at.path for each in located for at in each.values()]
-        paths += self._config.graphs.paths()
+        paths += [at.path for each in self._config.added.values() for at in each.files().values()]
         return list(dict.fromkeys([*paths, *([specs.version_file] if specs.version_file else [])]))
 
     def read_paths(self) -> list[str]:
@@ -127,10 +127,10 @@ class Inputs:
 
     def _possible(self) -> dict[str, Location]:
         """The templates that a run may read, by name."""
-        left_out = () if self._config.graphs.root else TEMPLATES.for_graphs
+        left_out = () if self._config.added else TEMPLATES.added
         return {name: at for name, at in self._config.specs.templates.items() if name not in left_out}
 
     def _templates(self) -> dict[str, Location]:
         """The templates that a run reads, by name: PyTorch's only if they exist."""
-        may_lack = (*TEMPLATES.main, *TEMPLATES.for_graphs)
+        may_lack = (*TEMPLATES.main, *TEMPLATES.added)
         return {name: at for name, at in self._possible().items() if name not in may_lack or at.exists()}

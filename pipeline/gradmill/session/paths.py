@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from msgspec.structs import replace
+
 from gradmill.io.files import files_in
 from gradmill.query.memo import digest, encode
 from gradmill.session.answer import OWNER, RECORD
@@ -22,7 +24,7 @@ FAILED = ".failed"  # after the name of a store that led to a bug
 _ENDS = ("", "-wal", "-shm", FAILED, ".values", ".seal", f"{FAILED}.values")
 _OTHERS = ("lock", OWNER, "manifest.json", "manifest.json.d", "units.json")
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
-_UNRECORDED = "specs cache strict warning format fix verify helpers python options stamp graphs layout shards".split()
+_UNRECORDED = "specs cache strict warning format fix verify helpers python options stamp added layout shards".split()
 _PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native_aot")
 
 
@@ -70,8 +72,8 @@ def _record(config: Config, against: str = "") -> str:
     located = [
         os.path.abspath(at.path) for key, at in config.specs.files.items() if key in (EXTERNAL, EXTERNAL_KERNELS)
     ]
-    graphs = config.graphs.root and os.path.abspath(config.graphs.root)
-    more = (stamp, located, graphs, config.arrangement, config.includes, config.line_paths, against)
+    added = {name: (os.path.abspath(each.root), replace(each, root="")) for name, each in config.added.items()}
+    more = (stamp, located, added, config.arrangement, config.includes, config.line_paths, against)
     return RECORD + digest(encode(({**values, **paths}, more))).hex()[:_DIGITS]
 
 

@@ -134,8 +134,9 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
     if file.mark:
         return file.mark.encode() in head
     wanted = source_in(file.comment.encode()) or file.template or name
-    is_graph = os.path.dirname(name) == os.path.dirname(source) == "graphs"  # exported, or Python before
-    return is_graph or os.path.basename(source) == os.path.basename(wanted)  # ATen's comments name no folder
+    extension = FAMILIES[file.family].source  # whose files may have other endings than before
+    is_added = bool(extension) and os.path.dirname(name) == os.path.dirname(source) == extension
+    return is_added or os.path.basename(source) == os.path.basename(wanted)  # ATen's comments name no folder
 
 
 def _start_of(build: Build, template: str) -> bytes:

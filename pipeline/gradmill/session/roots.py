@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gradmill.doors import extensions, readers
 from gradmill.model.layers import role_of
-from gradmill.session.extensions import extensions
 from gradmill.session.settings.config import Config
 from gradmill.specs.location import BACKEND, EXTERNAL, SHIM_HEADER
 from gradmill.stages.kinds import KINDS
@@ -26,7 +26,6 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
     "foreach": ("synthesize infos of foreach functions", "schemas", "infos"),
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
-_GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `graphs=` only
 
 
 def _in(package: str, names: str) -> tuple[str, ...]:
@@ -34,11 +33,11 @@ def _in(package: str, names: str) -> tuple[str, ...]:
     return tuple(f"gradmill.{package}.{name}" for name in names.split())
 
 
-# The modules with queries. Those for described sets, graphs or pages are only loaded with these, and some when one of
+# The modules with queries. Those for described sets, extensions or pages are only loaded with these, and some when one of
 # their queries is called: `OwnCode.check` compares what is loaded late.
 _MODULES = (
     *_in("stages", " ".join(ANALYSIS)),
-    *_in("stages", "set tags silences generator"),
+    *_in("stages", "set added tags silences generator"),
     *_in("stages", "selection kernels units emit arrangement operator_files shard manifest"),
     *_in("stages.kinds", "nodes functions kernels"),
     *_in("stages.layered", "files participation"),
@@ -49,29 +48,30 @@ _LAYERED = _in(
 _LATER = (
     *_in("stages", "python_names structseqs views operators variants registrations groups schema_registrations"),
     *_in("stages", "name_lists shims native_aot hints"),
-    *_in("stages.kinds", " ".join(KINDS.values())),
+    *KINDS.values(),
     *_in("stages.formulas", "vocabulary cut"),
 )
-_FOR_GRAPHS = _in("stages", "graphs graph_operators graph_text graph_files")
 _FOR_BACKENDS = _in("stages", "backend")
 _EXPLAINED = "gradmill.reports.calls"
 _SHIM_CHANGES = "gradmill.reports.shim_changes"
-_ALL = (_SHIM_CHANGES, *_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, _EXPLAINED)
+_ALL = (_SHIM_CHANGES, *_MODULES, *_LAYERED, *_LATER, *_FOR_BACKENDS, _EXPLAINED)
 
 
 class Stages:
     """The stages of one configuration."""
 
     def __init__(self, config: Config) -> None:
-        graphs = bool(config.graphs.root)
-        self.analysis = {**ANALYSIS, **_GRAPHS} if graphs else ANALYSIS  # the stages before any unit is printed
+        self._added = {name: readers()[name] for name in config.added}
+        # The stages before any unit is printed.
+        self.analysis = ANALYSIS | {name: reads.stage for name, reads in self._added.items()}
         self._arrangement = config.arrangement
         layered = _LAYERED if config.specs.described is not None else ()
         self._has_hooks = config.specs.described is not None and config.specs.described.hooks is not None
         backends = _FOR_BACKENDS if {BACKEND, EXTERNAL}.intersection(config.specs.files) else ()
         self._compares_shims = any(role_of(key) == SHIM_HEADER for key in config.specs.files)
         shims = (_SHIM_CHANGES,) if self._compares_shims else ()
-        self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()), *backends, *shims)
+        own = (module for name in self._added for module in extensions()[name].queries)
+        self._modules = (*_MODULES, *layered, *own, *backends, *shims)
 
     def load(self) -> None:
         """Imports the modules with queries that most runs need, so that the snapshot of the code covers them."""
@@ -80,7 +80,8 @@ class Stages:
 
     def root(self, stage: str) -> Root:
         """The query that depends on all of a stage, with its key."""
-        query = import_module(f"gradmill.stages.{stage}").stage
+        module = self._added[stage].module if stage in self._added else f"gradmill.stages.{stage}"
+        query = import_module(module).stage
         return (query, *(self._arrangement if stage == "shard" else ()))
 
     def closure(self, stages: Iterable[str]) -> list[str]:
@@ -101,7 +102,7 @@ class Stages:
 
     def before_units(self) -> list[Root]:
         """The roots of the stages that must have no errors before any unit is printed."""
-        return [self.root(stage) for stage in ("match", *_GRAPHS) if stage in self.analysis]
+        return [self.root(stage) for stage in ("match", *self._added)]
 
 
 def find_query(name: str) -> Query[Any, Any] | None:
@@ -109,6 +110,6 @@ def find_query(name: str) -> Query[Any, Any] | None:
     from gradmill.query.query import Query
 
     module, _, function = name.partition(":")
-    modules = {*_ALL, *(each for extension in extensions() for each in extension.queries)}
+    modules = {*_ALL, *(each for extension in extensions().values() for each in extension.queries)}
     query = getattr(import_module(module), function, None) if module in modules else None
     return query if isinstance(query, Query) else None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from gradmill.problems.problem import Problem, Role, SpecError
 from gradmill.specs.location import BACKEND, DESCRIPTION, EXTERNAL, EXTERNAL_KERNELS, OPERATORS
 from gradmill.specs.text import decode_text
-from gradmill.stages.set import graph_label, source, source_keys, sources, spec_label, template_label
+from gradmill.stages.added import lines
+from gradmill.stages.set import source, source_keys, sources, spec_label, template_label
 from gradmill.stages.specs import entries, texts_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _ROLES_OF_ONE_FILE = (DESCRIPTION, OPERATORS, BACKEND, EXTERNAL, EXTERNAL_KERNELS)
+_WITHOUT_KEY: tuple[Role, ...] = ("template", "added")  # files that are named by themselves
 
 
 class Sources:
@@ -31,8 +33,9 @@ class Sources:
 
     def path(self, problem: Problem) -> str:
         """The path of the file that a problem is in."""
-        if problem.role == "graph":
-            return self._config.graphs.path(problem.file)
+        if problem.role == "added":
+            extension, _, name = problem.file.partition("/")
+            return str(self._config.added[extension].path(name))
         specs = self._config.specs
         if problem.role in ("template", "generator"):
             return str((specs.templates if problem.role == "template" else specs.generator)[problem.file])
@@ -40,10 +43,11 @@ class Sources:
 
     def text(self, problem: Problem) -> str:
         """The text of that file, "" if it cannot be read."""
-        named = {"template": template_label, "graph": graph_label}.get(problem.role)
-        label = named(problem.file) if named is not None else spec_label(self._key(problem))
+        key = "" if problem.role in _WITHOUT_KEY else self._key(problem)
+        label = problem.file if problem.role == "added" else template_label(problem.file)
+        label = spec_label(key) if key else label
         if label not in self._texts:
-            self._texts[label] = self._read(label, self._key(problem) if named is None else "")
+            self._texts[label] = self._read(label, key)
         return self._texts[label]
 
     def _read(self, label: str, key: str) -> str:
@@ -65,7 +69,7 @@ class Sources:
 
     def origin(self, problem: Problem, line: int) -> tuple[str, int]:
         """The file and the line that a line of the text comes from."""
-        key = self._key(problem) if problem.role not in ("template", "graph") and line else ""
+        key = self._key(problem) if problem.role not in _WITHOUT_KEY and line else ""
         lines = self._changed.get(key, []) if key else []
         if not 0 < line <= len(lines):
             return self.path(problem), line
@@ -81,9 +85,7 @@ class Sources:
 
     def entry(self, problem: Problem) -> tuple[int, str] | None:
         """The line on which the problem's entry starts, from 1, and its text; None if there is no such entry."""
-        if problem.role == "graph":
-            from gradmill.stages.graphs import lines
-
+        if problem.role == "added":
             line = lines(self._db, problem.file).get(problem.entry)
             return None if line is None else (line, "")
         entry = self._entries_of(problem.role).get(problem.entry)

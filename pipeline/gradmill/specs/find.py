@@ -247,7 +247,7 @@ def _set(
     return SpecSet(
         name,
         {role: each for role, each in located.items() if role not in optional or os.path.exists(each.path)},
-        {name: at(_template(templates, name)) for name in (*known.main, *known.for_graphs)},
+        {name: at(_template(templates, name)) for name in (*known.main, *known.added)},
         version,
         version_file=version_file,
         looked_for=(*looked_for, *optional.values(), *near, *headers.looked_for),
@@ -288,7 +288,7 @@ def _wheel(path: str, known: Templates) -> SpecSet:
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
     known_files = {role: posixpath.normpath(prefix + member) for role, member in _PACKAGED.items()}
     files = {role: Location(path, at) for role, at in known_files.items() if role not in OPTIONAL or at in members}
-    names = (*known.main, *known.for_graphs)
+    names = (*known.main, *known.added)
     templates = {name: Location(path, prefix + _template("autograd/templates", name)) for name in names}
     name = "-".join(os.path.basename(path).split("-")[:2])
     headers = {MANUAL: Location(path, IN_PACKAGE)} if IN_PACKAGE in members else {}

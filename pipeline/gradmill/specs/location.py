@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gradmill.io.files import Stat, stat_of
+from gradmill.problems.problem import nearest
 from gradmill.specs.text import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -98,3 +99,9 @@ def _archive(path: str, stat: Stat | None) -> ZipFile:
 def _check_size(size: int) -> None:
     if size > MAX_BYTES:
         raise OSError(EFBIG, f"it has {size} bytes; the limit for a spec file is {MAX_BYTES}")
+
+
+def nearest_file(path: str) -> str:
+    """A hint with the nearest name in the folder of a file that is not there."""
+    folder = os.path.dirname(path) or os.curdir
+    return nearest(os.path.basename(path), os.listdir(folder) if os.path.isdir(folder) else [])

@@ -18,7 +18,7 @@ class Templates(Struct, frozen=True):
     """The names of the templates of all output families."""
 
     main: tuple[str, ...]  # those that output files are rendered from; a spec set may lack those of a family
-    for_graphs: tuple[str, ...]  # headers from the set that graphs include; read only if there are graphs
+    added: tuple[str, ...]  # those that files of extensions include; read only if there are such files
 
 
 FILE_NAMES = {  # by role

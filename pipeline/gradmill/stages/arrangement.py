@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from gradmill.cpp.kernel_names import DEFAULT_KEY
+from gradmill.doors import load
 from gradmill.families.family import BackendFamily, BackendLayout, Layout
 from gradmill.families.file import ANY, File
 from gradmill.families.hook_files.files import HOOK_FILES
@@ -67,12 +68,9 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
         by_name[file.name] = file
     if paths(db) is not None:
         by_name = {name: replace(file, lines=True) for name, file in by_name.items()}
-    if not any(file.whole for file in by_name.values()):
-        return by_name
-    from gradmill.stages.graph_files import more, support  # much code, only needed with graphs
-
-    shared = [*support(db), *more(db, by_name)]
-    return {**by_name, **{file.name: file for file in shared}}
+    for family in {file.family for file in by_name.values() if file.whole}:
+        by_name |= {file.name: file for file in load(FAMILIES[family].whole).more(db, by_name)}
+    return by_name
 
 
 def _holes(db: Database) -> dict[str, dict[str, str | list[str]]]:

@@ -17,11 +17,13 @@ from gradmill.query.database import Database
 from gradmill.query.memo import digest
 from gradmill.query.query import Parts, query, table, unkept
 from gradmill.specs.spec_set import ROLES
+from gradmill.stages.added import all_added, file_of, is_added, signature
+from gradmill.stages.added import lines as lines_in_file
 from gradmill.stages.arrangement import arranged, files
 from gradmill.stages.operator_files import files_of_each, made_of_each
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets, schema_texts, texts
-from gradmill.stages.set import CODE, asked, graph_label, spec_label, spec_set, template_label, version
+from gradmill.stages.set import CODE, spec_label, spec_set, template_label, version
 from gradmill.stages.shard import made
 from gradmill.stages.specs import files_of, files_of_some, lines
 from gradmill.stages.units import is_in_buckets, units, units_in
@@ -84,8 +86,8 @@ def _inputs(db: Database, templates: Iterable[str]) -> Iterator[ManifestInput]:
         yield ManifestInput(name, digest(db.input(spec_label(key)) or b"").hex())
     for name in (name for name in described.templates if name in used):
         yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
-    for name in asked(db).files:
-        yield ManifestInput(f"graphs/{name}", digest(db.input(graph_label(name)) or b"").hex())
+    for name in all_added(db):
+        yield ManifestInput(name, digest(db.input(name) or b"").hex())
     yield ManifestInput("gradmill", (db.input(CODE) or b"").hex())
 
 
@@ -134,7 +136,7 @@ def lines_of_each(db: Database, layout: str, shards: int, bucket: str) -> bytes:
 def _inputs_of(db: Database, file: File) -> tuple[str, ...]:
     """The inputs of a file."""
     template = (f"templates/{file.template}",) if file.template else ()
-    sources = dict.fromkeys(f"graphs/{unit.rpartition(':')[0]}" for unit in file.units) if file.whole else ()
+    sources = dict.fromkeys(file_of(file.family, unit) for unit in file.units) if file.whole else ()
     return (*spec_set(db).files.values(), *template, *sources, "gradmill")
 
 
@@ -148,7 +150,7 @@ class UnitFacts(Struct, frozen=True, array_like=True):
 
     text: memoryview  # a format for the schema and the line of each unit
     functions: list[str]  # "" for a unit without one
-    sources: list[str]  # the role of the file of each unit, or the name of its graph file
+    sources: list[str]  # the role of the file of each unit, or its file, if an extension reads that
     entries: list[str]
 
 
@@ -164,7 +166,7 @@ def unit_facts(db: Database, part: str) -> UnitFacts:
         if part in FAMILIES
         else {"native": files_of_some(db, "native", (unit.entry for unit in listed))}
     )
-    sources = [f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role for unit in listed]
+    sources = [file_of(family, unit.name) or unit.role for family, unit in named]
     named_files = [
         known[source].get(unit.entry, "") if source in known else source for unit, source in zip(listed, sources)
     ]
@@ -227,22 +229,14 @@ def unit_lines(db: Database, part: str) -> memoryview:
 
 
 def _schema_of(db: Database, source: str, entry: str) -> str:
-    """The schema of a function of a graph file; "" for any other unit without a function."""
-    if source in ROLES:
-        return ""
-    from gradmill.stages import graphs  # much code, only needed with graphs
-
-    return graphs.signature(db, source.removeprefix("graphs/"), entry)
+    """The schema of a function in a file of an extension; "" for any other unit without a function."""
+    return signature(db, source, entry) if is_added(source) else ""
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:
-    """The lines of the entries of a role, or of the functions of a graph file."""
+    """The lines of the entries of a role, or of the functions in a file of an extension."""
     role = next((role for role in ROLES if role == source), None)
-    if role is not None:
-        return lines(db, role)
-    from gradmill.stages import graphs  # much code, only needed with graphs
-
-    return graphs.lines(db, source.removeprefix("graphs/"))
+    return lines_in_file(db, source) if role is None else lines(db, role)
 
 
 def depfile(targets: Iterable[str], sources: bytes) -> Parts:

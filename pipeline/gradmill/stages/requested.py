@@ -1,12 +1,11 @@
 """The families that are generated: requested ones that the spec set has templates for. Part of the stage `emit`."""
 
-from gradmill.families.graphs.files import GRAPHS
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.table import FAMILIES, distinctive
 from gradmill.query.database import Database
 from gradmill.specs.spec_set import FILE_NAMES
+from gradmill.stages.added import added
 from gradmill.stages.set import (
-    asked,
     asked_families,
     defines,
     described,
@@ -17,14 +16,13 @@ from gradmill.stages.set import (
 
 
 def families(db: Database) -> list[str]:
-    """The requested families that the spec set has templates for, or else those by default; the family of graphs if
-    `graphs=` names files. If there is none, the first one whose templates are missing: the stage `shard` says so."""
+    """The requested families that the spec set has templates for, or else those by default; those of extensions
+    with files. If there is none, the first one whose templates are missing: the stage `shard` says so."""
     by_default = [name for name, family in FAMILIES.items() if family.by_default]
     wanted = asked_families(db) or [*(families_described(db) or by_default), HOOK_FILES.name]
-    of_set = [family for name, family in FAMILIES.items() if name in wanted and family.unit != "graph"]
+    of_set = [family for name, family in FAMILIES.items() if name in wanted and not family.source]
     found = [family.name for family in of_set if not lacking(db, family.name)]
-    if asked(db).files:
-        found.append(GRAPHS.name)
+    found += [name for name, family in FAMILIES.items() if family.source and added(db, family.source)]
     return found or [family.name for family in of_set if family.needs and not family.needs_file][:1]
 
 

@@ -2,7 +2,7 @@
 their schemas and kernels are registered.
 
 Part of the stage `match`. Upstream (gen_autograd) filters functions before it matches them. Definitions keep their
-Nodes, and tracing and factory functions are never filtered. Graphs may call all functions.
+Nodes, and tracing and factory functions are never filtered. Files of extensions may call all functions.
 
 torchgen: `gen_autograd.gen_autograd`, `selector.SelectiveBuilder.is_native_function_selected`.
 """

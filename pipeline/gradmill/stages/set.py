@@ -27,7 +27,6 @@ RELEASE = "release"  # the input with the release that the set is read as
 FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
 ATEN = "aten"  # the input with the options of a build of ATen; missing without any
-GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
 PLACES = "places"  # the input with the requested files and their folders; missing without a subset and tree=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
 INCLUDES = "includes"  # the input with how generated files include others; missing unless a family's files do
@@ -72,54 +71,6 @@ def place_of_key(db: Database, path: tuple[str, ...]) -> tuple[str, ...]:
 
     layers = described(db)
     return written_at(() if layers is None else layers.moved, path)
-
-
-class GraphRequest(Struct, frozen=True):
-    """The graphs that the command line names."""
-
-    files: list[str]  # names within `graphs=`, sorted
-    namespace: str  # of the operators that they become
-    double_backward: bool = False  # whether their gradients can be differentiated again
-    device: str = ""  # where exported models create tensors; "": on the device of the export
-    memory: float = 1.0  # the fraction of what their backward uses that may be held for it
-    decomposed: bool = False  # whether they may be models that were decomposed after their export
-
-
-@query
-def asked(db: Database) -> GraphRequest:
-    """The graph files and the namespace of their operators; none without `graphs=`."""
-    data = db.input(GRAPHS)
-    return msgspec.msgpack.decode(data, type=GraphRequest) if data else GraphRequest([], "")
-
-
-@query
-def namespace(db: Database) -> str:
-    """The namespace of the operators that graphs become."""
-    return asked(db).namespace
-
-
-@query
-def double_backward(db: Database) -> bool:
-    """Whether the gradients of graphs can be differentiated again."""
-    return asked(db).double_backward
-
-
-@query
-def memory(db: Database) -> float:
-    """The fraction of what the backward of graphs uses that may be held for it."""
-    return asked(db).memory
-
-
-@query
-def decomposed(db: Database) -> bool:
-    """Whether graphs may be exported models that were decomposed, which lost where gradients end."""
-    return asked(db).decomposed
-
-
-@query
-def device(db: Database) -> str:
-    """The device on which exported models create tensors; "" for that of the export."""
-    return asked(db).device
 
 
 @query
@@ -257,11 +208,6 @@ def unreadable(db: Database) -> dict[str, str]:
 def spec_label(key: str) -> str:
     """The name of a spec file among the inputs."""
     return f"spec/{key}"
-
-
-def graph_label(name: str) -> str:
-    """The name of a graph file among the inputs."""
-    return f"graph/{name}"
 
 
 def header_label(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from gradmill.doors import load
 from gradmill.families.family import BackendFamily
 from gradmill.families.file import ANY, QUOTES, Ended, File, Made, ended, joined
 from gradmill.families.hook_files.files import HOOK_FILES
@@ -95,9 +96,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     if file is None:
         return []
     if file.whole:
-        from gradmill.stages.graph_files import whole
-
-        return [whole(db, name)]
+        return [load(FAMILIES[file.family].whole).whole(db, name)]
     if FAMILIES[file.family] is HOOK_FILES:
         from gradmill.stages.layered import hooks  # only needed with them
 

@@ -13,6 +13,7 @@ from gradmill.model.layers import entry_operator
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
 from gradmill.query.query import query, unkept
+from gradmill.stages.added import file_of, signature
 from gradmill.stages.infos import keyed
 from gradmill.stages.kernels import definition_of
 from gradmill.stages.kinds import kind_of
@@ -97,19 +98,16 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
     return kind_of(FAMILIES[family]).named(db, FAMILIES[family], name)
 
 
-def schema_of(db: Database, of: Unit) -> str:
-    """The schema of a unit's function; for a function of a graph file, the schema of its operator."""
-    if of.role == "graph":
-        from gradmill.stages.graphs import signature
-
-        return signature(db, of.name.rpartition(":")[0], of.entry)
-    return function_schema(db, of.function)
+def schema_of(db: Database, family: str, of: Unit) -> str:
+    """The schema of a unit's function, in a file of an extension too."""
+    file = file_of(family, of.name)
+    return signature(db, file, of.entry) if file else function_schema(db, of.function)
 
 
-def schemas_of(db: Database, members: Iterable[Unit]) -> list[str]:
-    """The schemas of many units, in their order."""
+def schemas_of(db: Database, members: Iterable[tuple[str, Unit]]) -> list[str]:
+    """The schemas of many units, each with its family, in their order."""
     texts = schema_texts(db)
-    return [texts.get(unit.function) or schema_of(db, unit) for unit in members]
+    return [texts.get(unit.function) or schema_of(db, family, unit) for family, unit in members]
 
 
 def origin(db: Database, family: str, name: str) -> str:

@@ -1,7 +1,7 @@
 """gradmill as a rule of Bazel: one file to load, with a repository of its inputs, the rule, and lists of its outputs.
 
 Bazel has labels for files of a workspace alone. So a repository rule makes links to all inputs, gradmill's code among
-them, and Bazel sees their edits. A file that is new, as a graph that is added, takes a new export.
+them, and Bazel sees their edits. A file that is new, in a folder of inputs, takes a new export.
 """
 
 from __future__ import annotations

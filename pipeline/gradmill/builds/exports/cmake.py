@@ -17,7 +17,7 @@ from gradmill.session.build import Build
 from gradmill.session.cmake import cmake_variables, quoted
 
 _TEXT = """\
-# Written by `gradmill export cmake`: export again when the set of generated files changes, as by a deleted graph.
+# Written by `gradmill export cmake`: export again when the set of generated files changes, as by a deleted input.
 if(NOT CMAKE_GENERATOR MATCHES "Ninja")
   message(FATAL_ERROR "use cmake -G Ninja: other generators do not check whether gradmill changed its outputs")
 endif()

@@ -5,7 +5,7 @@ All paths are absolute: the Ninja file works in any folder, also when another on
 
 If a rule leaves some outputs unchanged, Ninja records for them the time of the newest input that the Ninja file names,
 because it has not read the depfile yet. Without such an input, files of an earlier run would cost one more run. If it
-is a graph that is then deleted, Ninja names it and runs nothing: its outputs no longer exist, so a new export is due.
+is one of a folder and is then deleted, Ninja names it and runs nothing: its outputs no longer exist, so a new export is due.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gradmill.builds.exports.command import ROOT, absolute, newest_input, words
 from gradmill.session.build import Build
 
 _TEXT = """\
-# Written by `gradmill export ninja`: export again when the set of generated files changes, as by a deleted graph.
+# Written by `gradmill export ninja`: export again when the set of generated files changes, as by a deleted input.
 ninja_required_version = 1.8
 builddir = {folder}
 

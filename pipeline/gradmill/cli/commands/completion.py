@@ -126,7 +126,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def cases() -> Iterator[Case]:
     """All cases: of the tables of commands and variables."""
-    from gradmill.reports.show import STAGES
+    from gradmill.reports.show import stages
 
     for name, variable in VARIABLES.items():
         yield Case(f"* {name}=*", [f"{name}={word}" for word in variable.words()], variable.path)
@@ -140,7 +140,7 @@ def cases() -> Iterator[Case]:
     variables = [f"{name}=" for name in VARIABLES]
     for name, words in _arguments().items():
         yield Case(f"{name} *", [*words, *variables])
-    unlisted = [stage for stage in STAGES if stage not in _STAGES]
+    unlisted = [stage for stage in stages() if stage not in _STAGES]
     for name in ("explain", "coverage", "verify", "show"):
         yield Case(f"{name} *", [*(unlisted if name == "show" else ()), *variables], names="plain")
     for name in ("run", "list", "clean"):

@@ -51,8 +51,8 @@ def _verified(session: Session, results: list[Explanation | Line]) -> list[Expla
     """The explanations, those of Nodes and operators with what earlier verifications found."""
     from msgspec.structs import replace
 
+    from gradmill.doors import loaded
     from gradmill.reports.explain import Explanation
-    from gradmill.session.extensions import loaded
 
     states = {name: state for found in loaded("states") for name, state in found(session).items()}
     return [

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
+from gradmill.doors import loaded
 from gradmill.problems.plain import lines
 from gradmill.session import contents
 from gradmill.session.contents import At
-from gradmill.session.extensions import loaded
 from gradmill.session.selection import FILES, MANIFEST, UNITS, names_of
 from gradmill.session.session import Progress, Session
 

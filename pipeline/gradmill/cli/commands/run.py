@@ -211,11 +211,11 @@ def keep_answer(session: Session, words: list[str]) -> None:
     if last is None or not last.complete:
         return
     # A new file in one of these folders may change the set: take their stats before the set is resolved again.
-    graphs = [config.graphs.root] if config.graphs.root else []
     given = dict(word.split("=", 1) for word in words)
+    added = [each.root for each in config.added.values()]
     with suppress(SpecError):
         before, now = read_settings(given), session.inputs.now()
-        folders = (*config.specs.looked_for, *before.looked_for, *graphs, *sys.path)
+        folders = (*config.specs.looked_for, *before.looked_for, *added, *sys.path)
         stats = {path: evidence(stat_of(path), now) for path in folders}
         settings = read_settings(given)
         if settings.looked_for == before.looked_for and read_config(settings) == config and not config.stamp:

@@ -9,6 +9,7 @@ from gradmill.builds.worker.messages import WorkRequest, WorkResponse
 from gradmill.cli.commands.list import Listed
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
+from gradmill.doors import loaded
 from gradmill.problems.catalog.rule import Rule
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.reports.coverage import Coverage
@@ -16,7 +17,6 @@ from gradmill.reports.explain import Edit, Explanation
 from gradmill.reports.json_schemas import DERIVATIVES, DIFF_OF_CODE, json_schema, types
 from gradmill.reports.origin.lines import Line
 from gradmill.reports.spec_schemas import FILES, spec_schema
-from gradmill.session.extensions import loaded
 from gradmill.stages.set import release
 from gradmill.stages.tags import tags
 

@@ -7,10 +7,11 @@ import sys
 import msgspec
 
 from gradmill.cli.commands.request import Request, check, fail_for
+from gradmill.doors import readers
 from gradmill.families.bindings.files import BINDINGS
 from gradmill.families.nodes.files import NODES
 from gradmill.problems.problem import Problem, SpecError, nearest
-from gradmill.reports.show import STAGES, rows
+from gradmill.reports.show import rows, stages
 from gradmill.session.problems import Problems
 from gradmill.session.settings.config import missing_template, read_specs
 
@@ -18,18 +19,18 @@ from gradmill.session.settings.config import missing_template, read_specs
 def main(request: Request) -> int:
     """Prints the rows of a stage, one JSON object a line."""
     stage, _, rest = (request.names or [""])[0].partition(":")
-    if stage not in STAGES or len(request.names) > 2:
+    if stage not in stages() or len(request.names) > 2:
         problem = f"show: no stage '{stage}'" if stage else "show: name a stage"
-        raise SpecError(problem, nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}")
+        raise SpecError(problem, nearest(stage, stages()) or f"stages: {', '.join(stages())}")
     if stage == BINDINGS.name:  # are shown unless other families are requested
         request.variables.setdefault("families", request.settings().get("families", BINDINGS.name))
         _check_template(request.settings())
     with request.open() as session:
-        if stage == "graphs" and not session.config.graphs.root:
-            raise SpecError("show: there are no graphs", "write graphs=PATH: a .py or .pt2 file or a folder of them")
+        if stage in readers() and stage not in session.config.added:
+            raise SpecError(f"show: there are no {stage}", f"also write {stage}=PATH")
         if stage == BINDINGS.name and BINDINGS.name not in session.config.families:
             raise SpecError("show: the Python bindings are not requested", f"write families={BINDINGS.name}")
-        check(session, [session.stages.root(STAGES[stage].stage)])
+        check(session, [session.stages.root(stages()[stage].stage)])
         name = request.names[1] if len(request.names) == 2 else rest
         encoder, refused = msgspec.json.Encoder(), list[Problem]()
         for row in rows(session.db, session.layout, stage, name, refused):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from gradmill.cli.commands.command import (
     CLEAN,
     GENERATE,
@@ -17,7 +15,7 @@ from gradmill.cli.commands.command import (
     Option,
     format_option,
 )
-from gradmill.session.extensions import extensions
+from gradmill.doors import loaded, readers
 
 RUN = "run"  # the command of a command line without one
 
@@ -92,10 +90,10 @@ _OWN = {
         UNDERSTAND,
         "print the rows of a stage as JSON, one object per line",
         "STAGE [NAME] [specs=SET …]",
-        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard,"
+        f"STAGE is one of specs, schemas, derivatives, infos, foreach, match, {', '.join([*readers(), 'emit, shard'])},"
         " differentiability: how autograd handles each function, declarations: what each function is in C++, or"
         " bindings: what Python parses and calls. NAME is an operator, with or without overload, a schema, a Node, a"
-        " graph or a file. Stages are brought up to date first; generated files are not touched.",
+        " unit or a file. Stages are brought up to date first; generated files are not touched.",
     ),
     "coverage": Command(
         UNDERSTAND,
@@ -191,9 +189,7 @@ _OWN = {
     "help": Command(OTHER, "show this page, or the help of a command", "[COMMAND]"),
     "version": Command(OTHER, "print the version of gradmill, and the releases of PyTorch that it knows", file="help"),
 }
-_EXTENSIONS = {
-    name: command for each in extensions() for name, command in import_module(each.commands).COMMANDS.items()
-}
+_EXTENSIONS = {name: command for module in loaded("commands") for name, command in module.COMMANDS.items()}
 COMMANDS: dict[str, Command] = dict(sorted((_OWN | _EXTENSIONS).items(), key=lambda item: GROUPS.index(item[1].group)))
 
 # Words of earlier versions -> what to write now. Each is near to another word, which would be a wrong hint.

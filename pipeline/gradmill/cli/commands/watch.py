@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from gradmill.cli.commands.request import Request
 from gradmill.cli.console import FEW, counted, print_report
 from gradmill.cli.process import end_in_callbacks, restart
+from gradmill.doors import loaded
 from gradmill.io.files import UNSETTLED, Stat, stat_of
 from gradmill.io.stats import unchanged
 from gradmill.problems.plain import line, message_of, reason
@@ -20,7 +21,6 @@ from gradmill.problems.problem import SpecError
 from gradmill.session.build import BUDGET
 from gradmill.session.claims import check_claims
 from gradmill.session.contents import titles_of
-from gradmill.session.extensions import loaded
 from gradmill.session.session import ALL_FILES, MANIFEST, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings
@@ -140,12 +140,12 @@ def _events(session: Session) -> Iterator[list[str]]:
     from watchfiles import watch
 
     inputs = {os.path.abspath(path) for path in session.inputs.spec_paths()}
-    graphs = session.config.graphs
+    added = session.config.added.values()
     folders = sorted({os.path.dirname(path) for path in inputs})
     inputs |= {os.path.abspath(path) for path in session.config.specs.looked_for}
     events = watch(
         *filter(os.path.isdir, folders),
-        watch_filter=lambda _, path: path in inputs or graphs.has(path),
+        watch_filter=lambda _, path: path in inputs or any(each.has(path) for each in added),
         debounce=DEBOUNCE,
         step=STEP,
         rust_timeout=WAKE,

@@ -1,6 +1,6 @@
 """The door of the page and the language server."""
 
-from gradmill.session.extensions import Extension
+from gradmill.doors import Extension
 
 _PAGE = "gradmill.extensions.browse.page"
 
@@ -8,6 +8,6 @@ EXTENSION = Extension(
     commands="gradmill.extensions.browse.commands.table",
     queries=tuple(
         f"{_PAGE}.{name}"
-        for name in "relations callers subjects sources changes verdicts lists graph_pages pages".split()
+        for name in "relations callers subjects sources changes verdicts lists added pages".split()
     ),
 )

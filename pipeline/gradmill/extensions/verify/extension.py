@@ -1,6 +1,6 @@
 """The door of the verification of formulas."""
 
-from gradmill.session.extensions import Extension
+from gradmill.doors import Extension
 
 _HERE = "gradmill.extensions.verify"
 

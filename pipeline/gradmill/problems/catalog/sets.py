@@ -18,15 +18,6 @@ SETS = (
         "0.2.0",
     ),
     Rule(
-        "lost-backward",
-        "An exported model applies a torch.autograd.Function. torch.export writes the operators of its forward and not"
-        " its backward, so the graph has the gradients of the forward.",
-        "    return Rounded.apply(x)",
-        "    return torch.ops.mine.rounded(x)",
-        "model.py",
-        "0.2.0",
-    ),
-    Rule(
         "unmatched-functions",
         "A selection names a function, a tag, a namespace or a key that is missing, or lists only functions that the"
         " family does not have. Another release, or the next version of the set's files, may have them.",

@@ -71,7 +71,7 @@ def read_code(db: Database, at: At, version: str) -> Code:
 def _units(db: Database, families: Iterable[str]) -> Iterator[tuple[tuple[str, str], CodeUnit]]:
     for family in families:
         listed = units(db, family)
-        for unit, schema in zip(listed, schemas_of(db, listed)):
+        for unit, schema in zip(listed, schemas_of(db, ((family, each) for each in listed))):
             key = f" [{unit.dispatch_key}]" if unit.dispatch_key not in ("", DEFAULT_KEY) else ""
             yield (family, unit.name), CodeUnit(f"{unit.op}{key}", unit.title, schema)
 

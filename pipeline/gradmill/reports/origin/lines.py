@@ -14,7 +14,8 @@ from gradmill.query.memo import ITEM, digest
 from gradmill.reports.explain import Places, called, what_of
 from gradmill.reports.origin.owners import NO_UNIT, Owner, UnitKey, owner_of
 from gradmill.reports.trail import Trail, row
-from gradmill.stages.arrangement import file_of
+from gradmill.stages.added import file_of, lines
+from gradmill.stages.arrangement import file_of as generated_file
 from gradmill.stages.emit import text
 from gradmill.stages.operator_files import written_files
 from gradmill.stages.shard import made
@@ -29,7 +30,7 @@ Read = Callable[[str], bytes | None]  # from a path to the file's bytes; None if
 
 
 class Source(Struct, frozen=True):
-    """The origin of a line: an entry of a spec file, a function of a graph file, or a line of a template."""
+    """The origin of a line: an entry of a spec file, a function in a file of an extension, or a line of a template."""
 
     file: str
     line: int  # 0 if unknown
@@ -96,7 +97,7 @@ class Lines:
             raise SpecError(f"explain: {at} is out of date: it, or the spec set, was edited", _AGAIN)
 
     def _of_template(self, path: str, name: str, line: int, owner: Owner) -> Line:
-        file = file_of(self._db, *self._layout, name)
+        file = generated_file(self._db, *self._layout, name)
         template = file.template if file is not None else ""
         if not template or owner.in_template < 0:
             return Line(path, line, "a line of no unit, added by the layout", ())
@@ -108,7 +109,7 @@ class Lines:
         assert printed is not None
         sources = tuple(self._sources(owner.unit, printed))
         what = f"{printed.title}, {what_of(self._db, owner.unit[0], printed)}"
-        kind, schema = owner.unit[0], schema_of(self._db, printed)
+        kind, schema = owner.unit[0], schema_of(self._db, owner.unit[0], printed)
         return Line(
             file=path,
             line=line,
@@ -122,13 +123,10 @@ class Lines:
         )
 
     def _sources(self, at: UnitKey, printed: Unit) -> Iterable[Source]:
-        """The sources of a unit: its function in a graph file, then its entries, definitions first."""
+        """The sources of a unit: its function in a file of an extension, then its entries, definitions first."""
         ends = self._trail.made_from(row(text, *at))
-        if printed.role == "graph":
-            from gradmill.stages import graphs  # slow to import, and only sets with graphs need it
-
-            file = printed.name.rpartition(":")[0]
-            yield Source(f"graphs/{file}", graphs.lines(self._db, file).get(printed.entry, 0), printed.title)
+        if file := file_of(*at):
+            yield Source(file, lines(self._db, file).get(printed.entry, 0), printed.title)
         for role in ("derivatives", "native"):
             for end in ends:
                 if end[0] == ITEM and end[2] == role:

@@ -66,7 +66,7 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
     """The parts of a file, in the file's order."""
     if file.whole:
         whole = "".join(map(str, outline(db, *layout, file.name)))
-        yield from _split_by_pieces(whole, _pieces_of_graphs(db, file))
+        yield from _split_by_pieces(whole, _pieces_of_whole(db, file))
         return
     within = units_of(db, *layout, file.name)
     for hole, part in zip(template_of(db, file).parts, outline(db, *layout, file.name)):
@@ -93,8 +93,8 @@ def _placed(db: Database, layout: tuple[str, int], file: File, place: str) -> It
         yield from (((file.family, unit), each) for unit, each in placed(db, file.family, members, place))
 
 
-def _pieces_of_graphs(db: Database, file: File) -> Iterator[tuple[UnitKey, str]]:
-    """The functions of a graphs file, and the formulas that they call, which belong to Nodes."""
+def _pieces_of_whole(db: Database, file: File) -> Iterator[tuple[UnitKey, str]]:
+    """The units of a file that is made as a whole, and the formulas that they call, which belong to Nodes."""
     nodes = {unit.title: unit.name for unit in units(db, NODES.name)}
     for unit in file.units:
         for piece, each in text(db, file.family, unit).items():

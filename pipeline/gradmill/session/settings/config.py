@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gradmill.doors import load, readers
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.places import ALL, SUBSETS, find_places, prints_any
 from gradmill.families.table import FAMILIES, TEMPLATES, distinctive
@@ -19,14 +20,6 @@ from gradmill.model.places import EVERYWHERE, Places
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases import KNOWN, agreed_version, minor, newest_at, resolve, resolve_version
-from gradmill.session.settings.graph_files import (
-    NO_GRAPHS,
-    GraphFiles,
-    find_graphs,
-    nearest_file,
-    read_device,
-    read_namespace,
-)
 from gradmill.session.settings.reader import locate
 from gradmill.session.settings.variables import FILES, REVISION, VARIABLES, generated_folder, read_variables
 from gradmill.specs.find import find_spec_set, with_generator
@@ -38,6 +31,7 @@ from gradmill.specs.location import (
     OPERATORS,
     SHIM_HEADER,
     Location,
+    nearest_file,
 )
 from gradmill.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet
 
@@ -54,9 +48,7 @@ _INPUTS = {  # variables that name a file -> its key among the set's files, and 
     "backend_kernels": (EXTERNAL_KERNELS, "npu_kernels.cpp"),
 }
 # Variables whose values a configuration has as they are.
-_AS_READ = (
-    "strict layout shards double_backward decomposed memory native_aot operators format fix verify helpers python"
-).split()
+_AS_READ = ("strict layout shards native_aot operators format fix verify helpers python").split()
 
 
 class Config(Struct, frozen=True):
@@ -73,12 +65,7 @@ class Config(Struct, frozen=True):
     depfile: str = ""  # a file with all inputs of the run, as a rule of Make
     outputs: str = ""  # a file with all generated files, as variables of CMake
     warning: str = ""  # about the release
-    graphs: GraphFiles = NO_GRAPHS
-    namespace: str = "gradmill"  # of the operators that graphs become
-    double_backward: bool = False  # whether their gradients can be differentiated again
-    decomposed: bool = False  # whether they may be exported models that were decomposed
-    memory: float = 1.0  # the fraction of what their backward uses that may be held for it
-    device: str = ""  # where exported models create tensors; "": on the device of the export
+    added: dict[str, Any] = {}  # what extensions read of their own: `Added` by the extension's name
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
     places: Places = EVERYWHERE  # which of their files are generated, and in which folders
     operator_headers: bool | None = None  # whether ATen has a header for each operator; None: by default, which is so
@@ -214,9 +201,10 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     specs = replace(specs, files={**specs.files, **located})
     if values["native_aot"]:
         specs = _with_native_aot(specs, values["native_aot"])
+    added = {name: own for name, reads in readers().items() if (own := load(reads.added)(values)) is not None}
     operator_headers = values["operator_headers"] if "operator_headers" in variables else None
     of_operators = operator_headers is not False
-    families = _generated(variables, specs, release, autograd=values["autograd"], of_operators=of_operators)
+    families = _generated(variables, specs, release, added, autograd=values["autograd"], of_operators=of_operators)
     specs = _with_shim_headers(_with_files(specs, families), values, release)
     if values["backend_yaml"] and EXTERNAL not in specs.files:
         problem = f"backend_yaml={values['backend_yaml']}: no requested family reads it"
@@ -230,9 +218,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         generated,
         values["cache"] or VARIABLES["cache"].default,
         warning=warning,
-        graphs=find_graphs(values["graphs"]),
-        namespace=read_namespace(values["namespace"]),
-        device=read_device(values["device"]),
+        added=added,
         families=families,
         aten=_aten(values, specs, release),
         places=_places(specs, values, generated),
@@ -301,14 +287,20 @@ def _own_version(specs: SpecSet, requested: str) -> str:
 
 
 def _generated(
-    variables: Mapping[str, str], specs: SpecSet, release: str, *, autograd: bool, of_operators: bool
+    variables: Mapping[str, str],
+    specs: SpecSet,
+    release: str,
+    added: Collection[str],
+    *,
+    autograd: bool,
+    of_operators: bool,
 ) -> tuple[str, ...]:
     """The families to generate; none for those by default. `autograd=0` leaves out those that register kernels, as
     upstream's --disable-autograd does. SpecError if it leaves out one that `families=` names, or all. `of_operators`:
     whether each operator has headers in ATen."""
     value = variables.get("families", "")
     made = [name for name, each in FAMILIES.items() if each.of_operators in (None, of_operators)]
-    families = _families(value, specs, release, made, graphs=bool(variables.get("graphs")))
+    families = _families(value, specs, release, made, added)
     if autograd:
         return families
     registering = [name for name, family in FAMILIES.items() if family.registered is not None]
@@ -349,7 +341,7 @@ def _input(name: str, path: str) -> str:
     return path
 
 
-def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, graphs: bool) -> tuple[str, ...]:
+def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], added: Collection[str]) -> tuple[str, ...]:
     """The families in a `families=` value, each once, in the order of the table. `all` names every one of those that
     such a build has, `made`, and those without templates are omitted; a subset of PyTorch's build stands for the
     families with files of it. SpecError for a named family that cannot be generated."""
@@ -360,7 +352,7 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
             name
             for name, family in FAMILIES.items()
             if name in made
-            and (family.unit != "graph" or graphs)
+            and (not family.source or family.source in added)
             and (not family.needs_file or family.needs_file in specs.files)
         )
     facts = resolve(release)
@@ -379,8 +371,8 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
         if name not in made:
             form = f"operator_headers={int(FAMILIES[name].of_operators or False)}"
             raise SpecError(f"families={value}: '{name}' is only generated with {form}", f"also write {form}")
-        if FAMILIES[name].unit == "graph" and not graphs:
-            raise SpecError(f"families={value}: there are no graphs", "also write graphs=PATH")
+        if (source := FAMILIES[name].source) and source not in added:
+            raise SpecError(f"families={value}: there are no {source}", f"also write {source}=PATH")
         if FAMILIES[name] is HOOK_FILES and not _has_hook_files(specs):
             problem = f"families={value}: no description has hooks with `files`"
             raise SpecError(problem, 'write hooks = "hooks.py" in a specset.toml')
@@ -395,7 +387,7 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], *, 
                 f"families={value}: '{name}' is made from {FILE_NAMES[file]}, which the spec set does not have",
                 "also write backend_yaml=FILE" if file == EXTERNAL else f"leave {name} out, or name a checkout",
             )
-    return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
+    return tuple(name for name, family in FAMILIES.items() if name in asked or family.source in added)
 
 
 def _has_hook_files(specs: SpecSet) -> bool:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, ValidationError, convert
 
+from gradmill.doors import load, readers
 from gradmill.families.places import ALL, SUBSETS, TREES
 from gradmill.families.table import FAMILIES
 from gradmill.problems.problem import SpecError, nearest
@@ -78,7 +79,8 @@ class Variable(Struct, frozen=True):
         return value == 1 if self.type is Flag else value
 
 
-def _flag(meaning: str, default: str = "0", **more: Any) -> Variable:
+def flag(meaning: str, default: str = "0", **more: Any) -> Variable:
+    """A variable that is 0 or 1."""
     return Variable(meaning, default, Flag, lambda: ("0", "1"), **more)
 
 
@@ -116,7 +118,7 @@ VARIABLES = {
     "release": Variable("the PyTorch release, if the set does not specify it", words=_releases),
     "generated": Variable("the folder for generated files; generated/<set> by default", GENERATED, path=_FOLDER),
     "cache": Variable("the folder of results and state; cache by default", "cache", path=_FOLDER),
-    "strict": _flag("strict=1: warnings are errors"),
+    "strict": flag("strict=1: warnings are errors"),
     "families": Variable(
         "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
         words=lambda: (ALL, *FAMILIES, *SUBSETS),
@@ -125,7 +127,7 @@ VARIABLES = {
     "tree": Variable(
         "tree=checkout, csrc or aten: subfolders as PyTorch's builds have them", words=lambda: TREES, closed=True
     ),
-    "operator_headers": _flag(
+    "operator_headers": flag(
         "operator_headers=0: ATen without headers for each operator; 1: lazy kernels include some"
     ),
     "backends": Variable(
@@ -156,7 +158,7 @@ VARIABLES = {
         path=_FOLDER,
         needs=Need("tree", "aten", "they are written next to ATen's files", "also write tree=aten"),
     ),
-    "extend_shims": _flag("extend_shims=1: AOTInductor's C functions call only kernels of their device", since="2.6"),
+    "extend_shims": flag("extend_shims=1: AOTInductor's C functions call only kernels of their device", since="2.6"),
     "native_aot": Variable(
         "a folder with aot.py of operators, which declare kernels compiled ahead of time, since 2.15",
         path=_FOLDER,
@@ -171,24 +173,13 @@ VARIABLES = {
         needs=Need("backend_yaml", "", "no file lists these kernels", "also write backend_yaml=FILE"),
     ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
-    "autograd": _flag("autograd=0: no kernels", "1"),
-    "graphs": Variable(
-        "Python or .pt2 files with functions to generate forward and backward C++ for",
-        path=(".py", ".pt2"),
-        since="2.10",
-    ),
-    "namespace": Variable("the namespace of the operators of graphs; gradmill by default", "gradmill"),
-    "double_backward": _flag("double_backward=1: gradients of graphs can be differentiated again"),
-    "decomposed": _flag("decomposed=1: exported models may be decomposed, although detach() is lost then"),
-    "memory": Variable(
-        "memory=0.5: graphs save half as much, and compute the rest again in the backward", "1", Fraction
-    ),
-    "device": Variable("device=cuda: exported models create tensors there, and not on the device of the export"),
+    "autograd": flag("autograd=0: no kernels", "1"),
+    **{name: row for reads in readers().values() for name, row in load(reads.variables)().items()},
     "layout": Variable(
         "layout=split: sources that an edit recompiles one by one", "upstream", words=lambda: LAYOUTS, closed=True
     ),
     "shards": Variable("the number of sources of the split layout; 16 by default", "16", Shards),
-    "lines": _flag(
+    "lines": flag(
         "lines=1: #line directives that name the YAML",
         needs=Need(
             "layout",
@@ -223,14 +214,14 @@ VARIABLES = {
     "against_release": Variable(
         "the release to read that set as", words=_releases, exported=False, not_in_actions=_NO_COMPARISON
     ),
-    "hooks": _flag(
+    "hooks": flag(
         "for lsp: hooks=1 runs the hooks of a description, which are code; all other commands do",
         exported=False,
         not_in_actions="an action runs hooks",
     ),
     "format": Variable("the format of reports: text, json, github, sarif", "text", words=_formats, closed=True),
-    "fix": _flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
-    "verify": _flag(
+    "fix": flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
+    "verify": flag(
         "for watch: verify=1 verifies the formulas that changed", exported=False, not_in_actions=_NO_VERIFICATION
     ),
     "helpers": Variable(

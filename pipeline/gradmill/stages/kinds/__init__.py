@@ -5,16 +5,16 @@ A module has the functions of a kind, and `KIND`, which lists them. A family nam
 
 from importlib import import_module
 
+from gradmill.doors import extensions
 from gradmill.families.family import Family
 from gradmill.stages.kinds.kind import Kind
 
 # The module of each kind. Few runs have units of most kinds, so modules are loaded when one of them is.
-KINDS = {
+_OWN = {
     "Node": "nodes",
     "function": "functions",
     "kernel": "kernels",
     "binding": "python_names",
-    "graph": "graphs",
     "backend": "backends",
     "operator": "operators",
     "registration": "registrations",
@@ -23,9 +23,12 @@ KINDS = {
     "stub": "stubs",
     "hint": "hints",
 }
+KINDS = {kind: f"{__name__}.{module}" for kind, module in _OWN.items()}
+for _extension in extensions().values():
+    KINDS |= _extension.kinds
 
 
 def kind_of(family: Family) -> Kind:
     """The kind of a family's units."""
-    kind: Kind = import_module(f"{__name__}.{KINDS[family.unit]}").KIND
+    kind: Kind = import_module(KINDS[family.unit]).KIND
     return kind

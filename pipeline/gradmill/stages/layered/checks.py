@@ -17,6 +17,7 @@ from gradmill.rules.layers.facts import wrong_facts
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import Description, Family, OutputFile, Slot
 from gradmill.specs.layers.written import NAMES
+from gradmill.stages.added import added
 from gradmill.stages.layered.marks import marks
 from gradmill.stages.layered.participation import base_names
 from gradmill.stages.layered.problem import DescriptionProblem, Path
@@ -25,7 +26,7 @@ from gradmill.stages.layered.templates import templates_of
 from gradmill.stages.layered.unmatched import unmatched
 from gradmill.stages.requested import lacking
 from gradmill.stages.schemas import all_heads, function
-from gradmill.stages.set import asked, asked_families, described, place_of_key, release
+from gradmill.stages.set import asked_families, described, place_of_key, release
 
 
 @query
@@ -118,8 +119,9 @@ def _check_generated(db: Database, path: Path, name: str) -> Iterator[Descriptio
     """Reports a family of the description that yields no file, unless the command line names others."""
     if asked_families(db):
         return
-    if FAMILIES[name].unit == "graph" and not asked(db).files:
-        yield DescriptionProblem(path, "there are no graphs", f"leave {name} out, or also write graphs=PATH", name)
+    if (source := FAMILIES[name].source) and not added(db, source):
+        hint = f"leave {name} out, or also write {source}=PATH"
+        yield DescriptionProblem(path, f"there are no {source}", hint, name)
     elif missing := lacking(db, name):
         problem = f"'{name}' is made from {missing}, which the spec set does not have"
         yield DescriptionProblem(path, problem, f"leave {name} out, add it, or name a base that has it", name)

@@ -1,7 +1,8 @@
-"""Who calls an operator or a helper: formulas and graphs. An index by target, of which a page reads its own item."""
+"""Who calls an operator or a helper: formulas, and functions in files of extensions. An index by target, of which a page reads its own item."""
 
 from __future__ import annotations
 
+from gradmill.extensions.browse.page import added
 from gradmill.extensions.browse.page.model import Ref, User
 from gradmill.extensions.browse.page.names import helper_page, node_anchor, operator_page_of, page_of, source_page
 from gradmill.extensions.browse.page.relations import members, refs
@@ -13,7 +14,7 @@ from gradmill.reports.helpers import all_helpers
 from gradmill.stages import infos
 from gradmill.stages.formulas.vocabulary import declarations
 from gradmill.stages.schemas import all_heads
-from gradmill.stages.set import asked, spec_set
+from gradmill.stages.set import spec_set
 
 _ATEN = "aten"  # the namespace whose functions formulas call by name
 
@@ -96,27 +97,21 @@ def entry_refs(db: Database) -> dict[str, Ref]:
 
 
 @table
-def callers_in_graphs(db: Database) -> dict[str, list[Ref]]:
-    """The graphs that call an operator, by its page, and that use a Node, by page and anchor, if there are graphs."""
-    if not asked(db).files:
-        return {}
-    from gradmill.extensions.browse.page.graph_pages import (  # only needed with graphs
-        graph_refs,
-        nodes_used,
-        operators_called,
-    )
-
+def callers_in_added(db: Database) -> dict[str, list[Ref]]:
+    """The functions in files of extensions that call an operator, by its page, and that use a Node, by page and
+    anchor."""
     found: dict[str, list[Ref]] = {}
-    for (file, name), ref in graph_refs(db):
-        pages = (link.page for each in operators_called(db, file, name) if (link := refs.item(db, each)) is not None)
-        used = (node_place(each.page, each.anchor) for each in nodes_used(db, file, name))
-        for place in dict.fromkeys((*pages, *used)):
-            found.setdefault(place, []).append(ref)
+    for extension in (family.source for family in added.families(db)):
+        for key, ref in added.functions(db, extension):
+            pages = (link.page for link in added.operators_called(db, extension, *key))
+            used = (node_place(each.page, each.anchor) for each in added.nodes_used(db, extension, *key))
+            for place in dict.fromkeys((*pages, *used)):
+                found.setdefault(place, []).append(ref)
     return found
 
 
 def node_place(page: str, anchor: str) -> str:
-    """The key of a Node in `callers_in_graphs`."""
+    """The key of a Node in `callers_in_added`."""
     return f"{page}#{anchor}"
 
 

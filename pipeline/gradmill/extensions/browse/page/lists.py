@@ -1,4 +1,5 @@
-"""The pages about the whole set: the overview, and the lists of operators, functions, Nodes, helpers and graphs."""
+"""The pages about the whole set: the overview, and the lists of operators, functions, Nodes and helpers, and of functions in
+files of extensions."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from gradmill.extensions.browse.page import added
 from gradmill.extensions.browse.page.callers import callers, header_lines, headers, helpers
 from gradmill.extensions.browse.page.changes import report, sides
 from gradmill.extensions.browse.page.model import Lineage, LineageFamily, Listed, ListedNode
@@ -213,12 +215,12 @@ def helper_list(db: Database) -> bytes:
 
 
 @unkept
-def graph_list(db: Database, layout: str, shards: int) -> bytes:
-    """The list of all whole graphs."""
-    from gradmill.extensions.browse.page.graph_pages import graph_refs, graph_shown  # only needed with graphs
-
-    rows = [(ref, graph_shown(db, layout, shards, *key)) for key, ref in graph_refs(db)]
-    return fill(db, "graphs", "", graphs=rows, traits=())
+def added_list(db: Database, layout: str, shards: int, family: str) -> bytes:
+    """The list of all functions in the files of an extension."""
+    kind = FAMILIES[family]
+    listed = added.functions(db, kind.source)
+    rows = [(ref, added.function_shown(db, layout, shards, kind.source, *key)) for key, ref in listed]
+    return fill(db, "added_list", "", here=kind.source, title=kind.label, kind=kind.unit, functions=rows, traits=())
 
 
 # ---- lineage

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from gradmill.extensions.browse.page import lists
+from gradmill.extensions.browse.page import added, lists
 from gradmill.extensions.browse.page.callers import (
     callers,
-    callers_in_graphs,
+    callers_in_added,
     declaration_anchor,
     header_lines,
     headers,
@@ -27,11 +27,11 @@ from gradmill.extensions.browse.page.site import JINJA, MARK, fill
 from gradmill.extensions.browse.page.sources import blocks, entries_at, header_blocks, source_files
 from gradmill.extensions.browse.page.subjects import all_summaries, operator
 from gradmill.extensions.browse.page.verdicts import verdicts
+from gradmill.families.family import Family
 from gradmill.query.database import Database
 from gradmill.query.query import Query, query, unkept
 from gradmill.reports.calls import Call
 from gradmill.stages.emit import text
-from gradmill.stages.set import asked
 
 __all__ = ["JINJA", "MARK", "bytes_of", "files", "stage"]
 
@@ -52,8 +52,8 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
         code={(unit.family, unit.name): text(db, unit.family, unit.name) for unit in _units(shown)},
         link=_Links(db).link,
         users=callers.item(db, operator_page_of(page)) or [],
-        graphs=callers_in_graphs.item(db, page) or [],
-        graphs_of=[callers_in_graphs.item(db, node_place(page, each.anchor)) or [] for each in shown.derivatives],
+        within=callers_in_added.item(db, page) or [],
+        within_of=[callers_in_added.item(db, node_place(page, each.anchor)) or [] for each in shown.derivatives],
         changes=compared,
         against=against_name(db) if compared else "",
         verdicts={each.node: verdicts.item(db, each.node) for each in shown.derivatives if each.node},
@@ -96,7 +96,7 @@ def against_name(db: Database) -> str:
     return "" if compared is None else sides(compared)[0]
 
 
-# ---- helpers, graphs
+# ---- helpers, functions in files of extensions
 
 
 @unkept
@@ -113,12 +113,10 @@ def helper(db: Database, name: str) -> bytes:
 
 
 @unkept
-def graph(db: Database, layout: str, shards: int, file: str, name: str) -> bytes:
-    """The page of a whole graph."""
-    from gradmill.extensions.browse.page.graph_pages import graph_shown  # only needed with graphs
-
-    shown = graph_shown(db, layout, shards, file, name)
-    return fill(db, "graph", "../", graph=shown, code=text(db, shown.unit.family, shown.unit.name))
+def added_page(db: Database, layout: str, shards: int, extension: str, file: str, name: str) -> bytes:
+    """The page of a function in a file that an extension reads."""
+    shown = added.function_shown(db, layout, shards, extension, file, name)
+    return fill(db, "added", "../", function=shown, code=text(db, shown.unit.family, shown.unit.name))
 
 
 # ---- the changes, the sources
@@ -177,7 +175,7 @@ def search(db: Database, layout: str, shards: int) -> bytes:
 def more(db: Database) -> bytes:
     """The search index of what is not an operator: the kind, the name, the address."""
     index = [["helper", name, f"{helper_page(name)}.html"] for name in db.names(helpers)]
-    index += [["graph", ref.title, f"graph/{ref.page}.html"] for _, ref in _graphs(db)]
+    index += [[family.unit, ref.title, f"{ref.page}.html"] for family, _, ref in _added(db)]
     return _COMMENT + b"window.MORE = " + _by_line(map(msgspec.json.encode, index)) + b";\n"
 
 
@@ -215,7 +213,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         "nodes.html": (lists.nodes, *at),
         "helpers.html": (lists.helper_list,),
         "lineage.html": (lists.lineage_page, *at),
-        **({"graphs.html": (lists.graph_list, *at)} if asked(db).files else {}),
+        **{f"{family.source}.html": (lists.added_list, *at, family.name) for family in added.families(db)},
         **({"changes.html": (change_list,)} if is_compared(db) else {}),
         "search.js": (search, *at),
         "more.js": (more,),
@@ -226,16 +224,13 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         **{f"source/{page}.html": (header, name) for name, page in headers(db).items()},
         **{f"{operator_page_of(page)}.html": (operator_page, *at, page) for page in db.names(members)},
         **{f"{helper_page(name)}.html": (helper, name) for name in db.names(helpers)},
-        **{f"graph/{ref.page}.html": (graph, *at, *key) for key, ref in _graphs(db)},
+        **{f"{ref.page}.html": (added_page, *at, family.source, *key) for family, key, ref in _added(db)},
     }
 
 
-def _graphs(db: Database) -> list[tuple[tuple[str, str], Ref]]:
-    if not asked(db).files:
-        return []
-    from gradmill.extensions.browse.page.graph_pages import graph_refs  # only needed with graphs
-
-    return graph_refs(db)
+def _added(db: Database) -> Iterator[tuple[Family, tuple[str, str], Ref]]:
+    for family in added.families(db):
+        yield from ((family, key, ref) for key, ref in added.functions(db, family.source))
 
 
 @query

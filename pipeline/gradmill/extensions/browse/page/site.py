@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradmill.doors import readers
 from gradmill.extensions.browse.page.changes import is_compared
 from gradmill.query.database import Database
-from gradmill.stages.set import asked, spec_set, version
+from gradmill.stages.added import added as files_added
+from gradmill.stages.set import spec_set, version
 
 JINJA = "jinja"  # the input that stands for the template library
 
@@ -18,7 +20,8 @@ def fill(db: Database, template: str, root: str, **values: Any) -> bytes:
     from gradmill.extensions.browse.page.html.render import render
 
     db.input(JINJA)
-    lists = {"graphs": bool(asked(db).files), "changes": is_compared(db)}  # those that not every set has
+    added = [name for name in readers() if files_added(db, name)]
+    lists = {"added": added, "changes": is_compared(db)}  # those that not every set has
     site = {"specs": spec_set(db).name, "release": version(db), **lists}
     return render(f"{template}.html", {"mark": MARK, "site": site, "root": root, "here": template, **values})
 

@@ -4,6 +4,7 @@ from gradmill.cpp.bindings import cpp_name
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.extensions.graphs.helpers import missing_helpers
 from gradmill.extensions.graphs.operator import Operator
+from gradmill.extensions.graphs.queries.graphs import overloads
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.autograd import Reverse
 from gradmill.model.native import NativeFunction
@@ -12,7 +13,6 @@ from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.native.dispatch import IMPLICIT
 from gradmill.stages import infos
-from gradmill.stages.graphs import overloads
 from gradmill.stages.kernels import differentiable, served
 from gradmill.stages.match import node, pairs, reverse
 from gradmill.stages.schemas import bucket_of_function, function, heads

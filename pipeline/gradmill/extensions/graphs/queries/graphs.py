@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from gradmill.extensions.graphs.arguments import OperatorArgument, schema_text
 from gradmill.extensions.graphs.exported.lost import RULE as LOST_BACKWARD
 from gradmill.extensions.graphs.exported.model import read_model
+from gradmill.extensions.graphs.family import GRAPHS
 from gradmill.extensions.graphs.lowering.decompose import decompose
 from gradmill.extensions.graphs.model import Function
 from gradmill.extensions.graphs.ops import Op
 from gradmill.extensions.graphs.python.function import read_function
 from gradmill.extensions.graphs.python.source import NOTHING, Context, Source, read_source
+from gradmill.extensions.graphs.queries.requested import asked, decomposed, device, namespace
 from gradmill.extensions.graphs.text.files import SHARED
 from gradmill.extensions.graphs.text.function import taken
 from gradmill.grammar.buckets import bucket_of
@@ -24,9 +26,10 @@ from gradmill.problems.problem import Problem, TextError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.releases import resolve
+from gradmill.stages.added import added_label
 from gradmill.stages.schemas import buckets, entry_of, heads
 from gradmill.stages.schemas import function as native
-from gradmill.stages.set import asked, decomposed, device, graph_label, namespace, unreadable, version
+from gradmill.stages.set import unreadable, version
 
 EXPORTED = ".pt2"  # the files of torch.export.save
 
@@ -79,7 +82,7 @@ def source(db: Database, file: str) -> Source:
         return Source({}, {}, NOTHING, [])
     parts = read_source(data)
     for error in parts.errors:
-        db.report(_problem(file, "", error.problem, error.hint, error.line, error.column))
+        db.report(about(file, "", error.problem, error.hint, error.line, error.column))
     return parts
 
 
@@ -95,6 +98,11 @@ def texts(db: Database, file: str) -> dict[str, str]:
     return source(db, file).functions
 
 
+def text_of(db: Database, file: str, name: str) -> str:
+    """The text of a function; "" in a `.pt2` file."""
+    return "" if is_exported(file) else texts.item(db, file, name) or ""
+
+
 @query
 def names(db: Database, file: str) -> list[str]:
     """The functions of a file; a `.pt2` file has one, with the file's name."""
@@ -105,10 +113,11 @@ def names(db: Database, file: str) -> list[str]:
 
 def _read(db: Database, file: str) -> bytes | None:
     """The bytes of a file; None, with a report, if it cannot be read."""
-    data = db.input(graph_label(file))
+    label = added_label(GRAPHS.name, file)
+    data = db.input(label)
     if data is None:
-        why = unreadable(db).get(graph_label(file), "it is missing")
-        db.report(Problem("graph", "", "", f"cannot be read: {why}", file=file))
+        why = unreadable(db).get(label, "it is missing")
+        db.report(about(file, "", f"cannot be read: {why}"))
     return data
 
 
@@ -121,7 +130,7 @@ def is_exported(file: str) -> bool:
 def graph(db: Database, file: str, name: str) -> Function | None:
     """A function of a file; None if it has errors, which are reported."""
     if is_exported(file):
-        data, known = db.input(graph_label(file)) or b"", resolve(version(db))
+        data, known = db.input(added_label(GRAPHS.name, file)) or b"", resolve(version(db))
         function, errors, warnings = read_model(name, data, _Ops(db), known, device(db), decomposed=decomposed(db))
         for warning in warnings:
             db.report(replace(problem_in(file, name, warning), warning=True, rule=LOST_BACKWARD))
@@ -144,11 +153,14 @@ def lean(db: Database, file: str, name: str) -> Function | None:
 
 def problem_in(file: str, name: str, error: TextError) -> Problem:
     """The problem for an error in a function, with the line counted from the function's first line."""
-    return _problem(file, name, error.problem, error.hint, error.line, error.column)
+    return about(file, name, error.problem, error.hint, error.line, error.column)
 
 
-def _problem(file: str, name: str, problem: str, hint: str, line: int, column: int) -> Problem:
-    return Problem("graph", name, name, problem, hint, line=line, column=column, file=file)
+def about(file: str, name: str, problem: str, hint: str = "", line: int = 0, column: int = 0) -> Problem:
+    """A problem of a file, or of one of its functions, whose lines are counted from the function's first one."""
+    return Problem(
+        "added", name, name, problem, hint, line=line, column=column, file=added_label(GRAPHS.name, file), rule="graph"
+    )
 
 
 @query
@@ -180,7 +192,7 @@ def all_names(db: Database) -> list[tuple[str, str]]:
             cased = "" if other and stem(other) == stem(file) else ", where case makes no difference"
             what = f"'{other}' and '{file}' would both be generated as graphs/{stem(file)}.cpp{cased}"
             what = what if other else f"graphs/{stem(file).lower()}.h is a header that all graphs share"
-            db.report(Problem("graph", "", "", what, "rename one of them", file=file))
+            db.report(about(file, "", what, "rename one of them"))
             continue
         clashes = taken(names(db, file))
         for name in names(db, file):
@@ -191,7 +203,7 @@ def all_names(db: Database) -> list[tuple[str, str]]:
                     listed.append((file, name))
                     continue
                 what = f"the C++ of '{clashes[name]}' has the name '{name}', too"
-            db.report(Problem("graph", name, name, what, "rename one of them", line=1, column=1, file=file))
+            db.report(about(file, name, what, "rename one of them", 1, 1))
     return listed
 
 

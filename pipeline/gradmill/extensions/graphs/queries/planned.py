@@ -9,13 +9,15 @@ from __future__ import annotations
 from gradmill.extensions.graphs.model import GraphError
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.planner import operators_of, plan_graph
+from gradmill.extensions.graphs.queries.graphs import about, lean
+from gradmill.extensions.graphs.queries.operators import operator, sources
+from gradmill.extensions.graphs.queries.requested import double_backward, memory
 from gradmill.extensions.graphs.text.files import formulas_of, function_pieces
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query
-from gradmill.stages.graph_operators import operator
-from gradmill.stages.graphs import lean
-from gradmill.stages.set import double_backward, memory, release
+from gradmill.stages.schemas import bucket_of_function
+from gradmill.stages.set import release
 
 
 @query
@@ -38,7 +40,7 @@ def _problem(file: str, name: str, error: SpecError) -> Problem:
     place = error.place if isinstance(error, GraphError) else None
     line, column = (place.line, place.column) if place is not None else (1, 1)
     problem = f"{place.node}: {error.problem}" if place is not None and place.node else error.problem
-    return Problem("graph", name, name, problem, error.hint, line=line, column=column, file=file)
+    return about(file, name, problem, error.hint, line, column)
 
 
 def pieces(db: Database, unit: str) -> dict[str, str] | None:
@@ -48,3 +50,19 @@ def pieces(db: Database, unit: str) -> dict[str, str] | None:
         return None
     formulas = {node: text for each in planned.functions for node, text in formulas_of(each, release(db)).items()}
     return {**function_pieces(planned, release(db)), **formulas}
+
+
+@query
+def operators_called(db: Database, file: str, name: str) -> list[str]:
+    """The identities of the operators that a function calls."""
+    function = lean(db, file, name)
+    return [] if function is None else operators_of(function)
+
+
+@query
+def formulas_used(db: Database, file: str, name: str) -> list[str]:
+    """The functions whose formulas the backward of a function uses."""
+    planned = plan(db, file, name)
+    used = [identity for each in planned.functions for identity in each.nodes] if planned is not None else []
+    found = (sources.item(db, bucket_of_function(identity), identity) for identity in used)
+    return list(dict.fromkeys(source for source in found if source is not None))

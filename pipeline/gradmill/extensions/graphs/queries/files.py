@@ -8,7 +8,11 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from gradmill.extensions.graphs.family import FOLDER, GRAPHS
 from gradmill.extensions.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.queries.graphs import all_names, graph, is_exported, lean, stem
+from gradmill.extensions.graphs.queries.planned import plan
+from gradmill.extensions.graphs.queries.requested import asked, namespace
 from gradmill.extensions.graphs.text.files import (
     PARTS,
     STATES,
@@ -24,13 +28,10 @@ from gradmill.extensions.graphs.text.files import (
 from gradmill.extensions.graphs.text.state import STATE, has_state, state_header
 from gradmill.families.family import generated_comment
 from gradmill.families.file import File
-from gradmill.families.graphs.files import FOLDER, GRAPHS
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.stages.emit import text
-from gradmill.stages.graph_text import plan
-from gradmill.stages.graphs import all_names, graph, is_exported, lean, stem
-from gradmill.stages.set import asked, namespace, release, spec_set, template_label
+from gradmill.stages.set import release, spec_set, template_label
 
 
 @query
@@ -61,16 +62,18 @@ def _pieces(db: Database, file: str) -> list[dict[str, str]]:
 
 
 def more(db: Database, sources: Mapping[str, File]) -> list[File]:
-    """The further files of large files of functions, in addition to their `sources`, by name."""
-    return [
+    """The files in addition to the `sources` of files of functions, by name: those that all share, and the further ones
+    of large files."""
+    further = [
         replace(sources[f"{FOLDER}{stem(file)}.cpp"], name=f"{FOLDER}{stem(file)}{ending}")
         for file in asked(db).files
         if f"{FOLDER}{stem(file)}.cpp" in sources
         for ending in [*parts(db, file), *([STATE] if stateful(db, file) else [])]
     ]
+    return [*_support(db), *further]
 
 
-def support(db: Database) -> list[File]:
+def _support(db: Database) -> list[File]:
     """The files that all files of graphs share: gradmill's own, and the spec set's templates."""
     templates = [name for name in GRAPHS.templates if name in spec_set(db).templates]
     own = [*SUPPORT, *([STATES] if any(stateful(db, file) for file in asked(db).files) else [])]

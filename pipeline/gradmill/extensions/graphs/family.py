@@ -24,8 +24,9 @@ ENDINGS = (".h", ".cpp")
 class Graphs(Family):
     """A header and a source for each file of graphs, in any layout."""
 
-    name = label = "graphs"
-    unit, subject = "graph", "graph_text.pieces"
+    name = label = source = "graphs"
+    whole = "gradmill.extensions.graphs.queries.files"
+    unit, subject = "graph", "gradmill.extensions.graphs.queries.planned.pieces"
     templates = TEMPLATES
     folders = ("graphs",)
     described = False

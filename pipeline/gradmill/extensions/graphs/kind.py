@@ -1,9 +1,9 @@
 """Functions of graph files, by file and function."""
 
+from gradmill.extensions.graphs.queries.graphs import all_names, stem
 from gradmill.families.family import Family
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
-from gradmill.stages.graphs import all_names, stem
 from gradmill.stages.kinds.kind import Kind
 
 
@@ -18,7 +18,7 @@ def named(db: Database, family: Family, name: str) -> Unit | None:
 
 
 def _unit(file: str, name: str) -> Unit:
-    return Unit(name=f"{file}:{name}", title=name, operator=stem(file), op=name, role="graph", entry=name, function="")
+    return Unit(name=f"{file}:{name}", title=name, operator=stem(file), op=name, role="added", entry=name, function="")
 
 
 KIND = Kind(listed, named)

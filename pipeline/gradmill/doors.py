@@ -1,0 +1,114 @@
+"""The extensions: the only table that names them. Each has a door, `extension.py`, and is known by what that says.
+
+An extension whose folder is not there is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+_NAMES = ("graphs", "verify", "browse")  # folders of gradmill/extensions
+
+
+class Readable(Protocol):
+    """An input."""
+
+    @property
+    def path(self) -> str:
+        """The path of the file, of which it may be a part."""
+        ...
+
+    def read(self) -> bytes:
+        """Its bytes. OSError if they cannot be read."""
+        ...
+
+
+class Added(Protocol):
+    """The files of one run that an extension reads, and how: its part of a configuration, a Struct."""
+
+    @property
+    def root(self) -> str:
+        """The folder of the files, or the one file."""
+        ...
+
+    def files(self) -> Mapping[str, Readable]:
+        """The files by name, sorted. A folder is listed on each call."""
+        ...
+
+    def has(self, path: str) -> bool:
+        """Whether an absolute path is that of a file, or of one that would be if it were there."""
+        ...
+
+    def path(self, name: str) -> str:
+        """The path of the file with a name."""
+        ...
+
+    def request(self, files: list[str]) -> Any:
+        """The input that has the extension's name: a Struct with the field `files`, and how they are read."""
+        ...
+
+
+class Reads(Struct, frozen=True):
+    """The files of its own that an extension reads. The extension's name is that of the variable that names them, of
+    their stage, and of the folder by which messages and the manifest name them: `graphs/net.py`."""
+
+    variables: str  # of the command line, that name the files and say how they are read: a function, by name
+    added: str  # from the values of all variables to `Added`; None if they name no files
+    stage: tuple[str, ...]  # what the stage does, then which ones it needs
+    # With queries about the files: `stage`, `all_names` (the functions, each after its file), `texts` (of the functions
+    # of a file), `text_of`, `lines` (where they begin) and `signature` (the schema of one).
+    module: str
+    uses: str  # with what a function uses: `operators_called`, and `formulas_used` (the functions that have these)
+    family: str  # of the units that are made from them, printed if there are files
+
+
+class Extension(Struct, frozen=True):
+    """What an extension adds: modules, or what is in one (`module:name`), as text, loaded when it is used."""
+
+    commands: str = ""  # a module whose COMMANDS are rows of the table of commands
+    queries: tuple[str, ...] = ()  # modules with queries, which no run of the core needs
+    kinds: dict[str, str] = {}  # kinds of units: the module of each
+    reads: Reads | None = None
+    rules: str = ""  # those of its warnings, for the command `rule`
+    shown: str = ""  # what `show` prints of its stages, by stage, as reports/show.py has it
+    printed: str = ""  # the types of the JSON that its commands print, by name
+    states: str = ""  # of a session with its stages up to date: what is known of units, by title, as a line
+    garbage: str = ""  # of a cache and a folder's name in it: deletes what no run needs, yields what was `Collected`
+    beside: str = ""  # of the command line's variables of `watch`: `start` after each pass, `stop` at the end
+
+
+@cache
+def extensions() -> dict[str, Extension]:
+    """The doors of all extensions that are there, by name."""
+    found = {}
+    for name in _NAMES:
+        try:
+            found[name] = import_module(f"gradmill.extensions.{name}.extension").EXTENSION
+        except ModuleNotFoundError as error:
+            if error.name not in ("gradmill.extensions", f"gradmill.extensions.{name}"):
+                raise
+    return found
+
+
+def loaded(field: str) -> Iterator[Any]:
+    """What the extensions name in a field, loaded."""
+    for extension in extensions().values():
+        if name := getattr(extension, field):
+            yield load(name)
+
+
+def load(name: str) -> Any:
+    """What `module:name` or `module` names."""
+    module, _, inner = name.partition(":")
+    return getattr(import_module(module), inner) if inner else import_module(module)
+
+
+@cache
+def readers() -> dict[str, Reads]:
+    """The extensions with files of their own, by name."""
+    return {name: each.reads for name, each in extensions().items() if each.reads is not None}

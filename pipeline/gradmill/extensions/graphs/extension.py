@@ -1,0 +1,21 @@
+"""The door of whole graphs: Python functions and exported models, forward and backward, as C++."""
+
+from gradmill.doors import Extension, Reads
+
+_HERE = "gradmill.extensions.graphs"
+
+EXTENSION = Extension(
+    queries=tuple(f"{_HERE}.queries.{name}" for name in "requested graphs operators planned files".split()),
+    kinds={"graph": f"{_HERE}.kind"},
+    reads=Reads(
+        variables=f"{_HERE}.settings:variables",
+        added=f"{_HERE}.settings:read_graphs",
+        stage=("read the files of whole graphs", "schemas"),
+        module=f"{_HERE}.queries.graphs",
+        uses=f"{_HERE}.queries.planned",
+        family=f"{_HERE}.family:GRAPHS",
+    ),
+    rules=f"{_HERE}.rules:RULES",
+    shown=f"{_HERE}.shown:SHOWN",
+    printed=f"{_HERE}.shown:PRINTED",
+)
