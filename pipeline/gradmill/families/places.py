@@ -41,8 +41,8 @@ def prefixes_of(family: Family, subsets: Iterable[str]) -> tuple[str, ...]:
 
 
 def prints_any(families: Iterable[str], places: Places, subsets: Iterable[str]) -> bool:
-    """Whether some requested file is made from an extension's files, or of one of these subsets. `families`: by name; if
-    empty, those by default are meant."""
+    """Whether some requested file is of one of these subsets, or made from an extension's files. `families`: by name;
+    if empty, those by default are meant."""
     requested = [FAMILIES[name] for name in families] or [each for each in FAMILIES.values() if each.by_default]
     return any(
         bool(family.source) or any(places.has(family.name, prefix) for prefix in prefixes_of(family, subsets))

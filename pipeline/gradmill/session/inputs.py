@@ -113,7 +113,8 @@ class Inputs:
         return inputs
 
     def spec_paths(self) -> list[str]:
-        """The paths of the spec set's files and of those that extensions read, each once; of optional ones, missing files too."""
+        """The paths of the spec set's files and of those that extensions read, each once; of optional
+        ones, missing files too."""
         specs = self._config.specs
         located = (specs.files, self._possible(), specs.headers, specs.generator)
         paths = [at.path for each in located for at in each.values()]

@@ -33,8 +33,8 @@ def _in(package: str, names: str) -> tuple[str, ...]:
     return tuple(f"gradmill.{package}.{name}" for name in names.split())
 
 
-# The modules with queries. Those for described sets, extensions or pages are only loaded with these, and some when one of
-# their queries is called: `OwnCode.check` compares what is loaded late.
+# The modules with queries. Those for described sets, extensions or pages are only loaded with these, and some when one
+# of their queries is called: `OwnCode.check` compares what is loaded late.
 _MODULES = (
     *_in("stages", " ".join(ANALYSIS)),
     *_in("stages", "set added tags silences generator"),

@@ -1,6 +1,6 @@
 """The files of their own that extensions read, and the functions in them, which are units.
 
-A file is called by its extension's name and its own, `graphs/net.py`: among the inputs, in problems and in the manifest.
+Inputs, problems and the manifest call a file by its extension's name and its own: `graphs/net.py`.
 """
 
 from collections.abc import Iterator

@@ -5,7 +5,8 @@ All paths are absolute: the Ninja file works in any folder, also when another on
 
 If a rule leaves some outputs unchanged, Ninja records for them the time of the newest input that the Ninja file names,
 because it has not read the depfile yet. Without such an input, files of an earlier run would cost one more run. If it
-is one of a folder and is then deleted, Ninja names it and runs nothing: its outputs no longer exist, so a new export is due.
+is then deleted from a folder of inputs, Ninja names it and runs nothing: its outputs no longer exist, so a new export
+is due.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ _PAGE = "gradmill.extensions.browse.page"
 EXTENSION = Extension(
     commands="gradmill.extensions.browse.commands.table",
     queries=tuple(
-        f"{_PAGE}.{name}"
-        for name in "relations callers subjects sources changes verdicts lists added pages".split()
+        f"{_PAGE}.{name}" for name in "relations callers subjects sources changes verdicts lists added pages".split()
     ),
 )

@@ -1,4 +1,6 @@
-"""Who calls an operator or a helper: formulas, and functions in files of extensions. An index by target, of which a page reads its own item."""
+"""Who calls an operator or a helper: formulas, and functions in files of extensions. An index by target, of which a
+page reads its own item.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The pages about the whole set: the overview, and the lists of operators, functions, Nodes and helpers, and of functions in
-files of extensions."""
+"""The pages about the whole set: the overview, and the lists of operators, functions, Nodes, helpers, and of functions
+in files of extensions.
+"""
 
 from __future__ import annotations
 
