@@ -140,6 +140,25 @@ def test_one_table_names_the_extensions() -> None:
     assert [name for name in naming if "/extensions/" not in name] == ["pipeline/gradmill/doors.py"]
 
 
+# What extensions may import freely; of other folders they import what tests/extension_imports.txt lists.
+FREE = ("doors", "problems", "io", "query", "model", "grammar", "cpp", "releases", "specs")
+
+
+def test_what_extensions_use_of_the_core_is_listed() -> None:
+    """The list is what a change of the core may break: it should only get shorter."""
+    used: dict[tuple[str, str], set[str]] = {}
+    for path in MODULES:
+        own = dotted(path).split(".")
+        for each in imports(path) if own[1:2] == ["extensions"] and len(own) > 2 else ():
+            other = each.module.split(".")
+            if other[1:2] == ["extensions"]:
+                assert other[2] == own[2], f"{each.place}: {own[2]} imports another extension"
+            elif other[1:] and other[1] not in FREE:
+                used.setdefault((own[2], each.module), set()).add(each.name)
+    lines = [f"{extension} {module}: {', '.join(sorted(names))}\n" for (extension, module), names in used.items()]
+    assert "".join(sorted(lines)) == (ROOT / "tests" / "extension_imports.txt").read_text()
+
+
 def test_imports_run_downwards_only() -> None:
     actual = []
     for path in MODULES:

@@ -79,6 +79,9 @@ class Extension(Struct, frozen=True):
     printed: str = ""  # the types of the JSON that its commands print, by name
     states: str = ""  # of a session with its stages up to date: what is known of units, by title, as a line
     garbage: str = ""  # of a cache and a folder's name in it: deletes what no run needs, yields what was `Collected`
+    # A module with what is known of formulas: `can_verify`; `known` of a build, with `lines` by Node, `entry_states`
+    # (else NOT_YET) and `problems`; `verification` of an entry, which another thread may call.
+    verdicts: str = ""
     beside: str = ""  # of the command line's variables of `watch`: `start` after each pass, `stop` at the end
 
 
@@ -100,6 +103,11 @@ def loaded(field: str) -> Iterator[Any]:
     for extension in extensions().values():
         if name := getattr(extension, field):
             yield load(name)
+
+
+def checker() -> Any:
+    """The module that knows which formulas are verified; None without one."""
+    return next(loaded("verdicts"), None)
 
 
 def load(name: str) -> Any:

@@ -8,6 +8,7 @@ EXTENSION = Extension(
     commands=f"{_HERE}.commands.table",
     printed=f"{_HERE}.commands.printed:PRINTED",
     states=f"{_HERE}.known:states_of",
+    verdicts=f"{_HERE}.known",
     garbage=f"{_HERE}.known:collect_folder",
     beside=f"{_HERE}.beside:Verifying",
 )

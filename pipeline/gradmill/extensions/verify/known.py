@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,6 +50,29 @@ class Known(NamedTuple):
         from gradmill.extensions.verify.report import line_of
 
         return {code.subject.name: line_of(verdict, self.result.torch) for code, verdict in self.result.verdicts}
+
+    def problems(self, build: Build) -> list[Problem]:
+        """What is wrong or doubtful in the verdicts, without what is silenced."""
+        from gradmill.extensions.verify.report import UNCHECKED, problems
+        from gradmill.session.silences import silenced_findings
+
+        found = silenced_findings(build.db, list(problems(self.result)))
+        return [each for each in found if each.rule != UNCHECKED]
+
+
+def can_verify() -> bool:
+    """Whether formulas can be verified here: on Linux, with a torch."""
+    return sys.platform == "linux" and importlib.util.find_spec("torch") is not None
+
+
+def verification(build: Build, entry: str) -> Callable[[], object]:
+    """The verification of an entry of derivatives.yaml, as a function that another thread may call. SpecError for a
+    release that cannot be verified."""
+    from gradmill.extensions.verify.run import verify
+    from gradmill.extensions.verify.subjects import codes
+
+    own = [code for code in codes(build.db) if code.subject.entry == entry]
+    return partial(verify, own, settings_of(build))
 
 
 def settings_of(build: Build) -> Settings:
@@ -92,14 +118,6 @@ def states_of(build: Build) -> dict[str, str]:
     """What is remembered of each Node and operator, as in `Known.states`."""
     found = known(build)
     return found.states() if found is not None else {}
-
-
-def findings(build: Build, result: Result) -> list[Problem]:
-    """What is wrong or doubtful in verdicts, without what is silenced."""
-    from gradmill.extensions.verify.report import UNCHECKED, problems
-    from gradmill.session.silences import silenced_findings
-
-    return [each for each in silenced_findings(build.db, list(problems(result))) if each.rule != UNCHECKED]
 
 
 def collect_folder(cache: str, name: str) -> Iterator[tuple[str, Collected]]:

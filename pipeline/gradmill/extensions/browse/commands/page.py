@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from gradmill.cli.commands.diff import code_report
 from gradmill.cli.commands.request import Failed, Request, check, fail_for
 from gradmill.cli.console import print_report
+from gradmill.doors import checker
 from gradmill.extensions.browse.pages import Other, PageSession, facts_of, set_name
-from gradmill.extensions.verify.known import known
 from gradmill.problems.plain import lines
 from gradmill.session.claims import check_claims
 from gradmill.session.problems import Problems
@@ -51,8 +51,11 @@ def _other(config: Config, against: Config, variables: dict[str, str]) -> Other:
 
 def _verdicts(config: Config) -> dict[str, str]:
     """What earlier verifications found, by Node."""
+    verdicts = checker()
+    if verdicts is None:
+        return {}
     with closing(Session.open(config)) as plain:
-        verified = known(plain)
+        verified = verdicts.known(plain)
     return verified.lines() if verified is not None else {}
 
 

@@ -15,12 +15,13 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from gradmill.doors import checker
 from gradmill.extensions.browse.editor.rebuilt import costs
 from gradmill.extensions.browse.lsp import answers, files
 from gradmill.extensions.browse.lsp.actions import KINDS, actions
 from gradmill.extensions.browse.lsp.answers import EditorRequest, request_at
 from gradmill.extensions.browse.lsp.buffers import path_of
-from gradmill.extensions.browse.lsp.lenses import can_verify, lenses, register_command, verification_lenses
+from gradmill.extensions.browse.lsp.lenses import lenses, register_command, verification_lenses
 from gradmill.extensions.browse.lsp.protocol import Protocol
 from gradmill.extensions.browse.lsp.server import Server
 from gradmill.extensions.browse.lsp.tokens import LEGEND
@@ -131,7 +132,8 @@ def _lenses(request: EditorRequest, uri: str) -> list[types.CodeLens]:
     session, encoding = request.session, request.server.encoding
     own = costs(session.db, request.cursor.role, session.files.key(request.path))
     shown = lenses(own, request.text, encoding)
-    if request.cursor.role != "derivatives" or not can_verify():
+    verdicts = checker()
+    if request.cursor.role != "derivatives" or verdicts is None or not verdicts.can_verify():
         return shown
     states = session.verified.entry_states() if session.verified is not None else {}
     return [*shown, *verification_lenses(own, states, session.verifying, request.text, uri, encoding)]

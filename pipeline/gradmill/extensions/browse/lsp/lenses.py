@@ -6,18 +6,16 @@ goes on.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import sys
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from gradmill.cli.console import counted
+from gradmill.doors import checker
 from gradmill.extensions.browse.editor.rebuilt import Cost
 from gradmill.extensions.browse.lsp.answers import request_at
 from gradmill.extensions.browse.lsp.buffers import Text
-from gradmill.extensions.verify.known import NOT_YET
 from gradmill.problems.problem import SpecError
 
 if TYPE_CHECKING:
@@ -55,28 +53,24 @@ def verification_lenses(
 ) -> list[types.CodeLens]:
     """A lens above each definition with what earlier verifications found, whose command verifies it. `states`: by
     entry; `running`: the entries that are being verified."""
-    titles = {cost.entry: states.get(cost.entry, NOT_YET) for cost in costs} | dict.fromkeys(running, _RUNNING)
+    not_yet = checker().NOT_YET
+    titles = {cost.entry: states.get(cost.entry, not_yet) for cost in costs} | dict.fromkeys(running, _RUNNING)
     return [
         types.CodeLens(
             text.range(cost.line - 1, 0, 0, encoding),
-            types.Command(_shortened(titles[cost.entry]), COMMAND, arguments=[uri, cost.entry]),
+            types.Command(_shortened(titles[cost.entry], not_yet), COMMAND, arguments=[uri, cost.entry]),
         )
         for cost in costs
     ]
 
 
-def _shortened(state: str) -> str:
-    if state == NOT_YET:
+def _shortened(state: str, not_yet: str) -> str:
+    if state == not_yet:
         return "verify"
     return state if len(state) <= _LONGEST else f"{state[: _LONGEST - 2]} …"
 
 
 # ---- the command
-
-
-def can_verify() -> bool:
-    """Whether formulas can be verified here: on Linux, with a torch."""
-    return sys.platform == "linux" and importlib.util.find_spec("torch") is not None
 
 
 def register_command(server: Server) -> None:
@@ -98,13 +92,11 @@ def register_command(server: Server) -> None:
 
 
 async def _verify(server: Server, session: Session, entry: str) -> None:
-    from gradmill.extensions.verify.run import verify
-
     try:
-        codes, settings = session.to_verify(entry)
+        verify = session.verification(entry)
         session.verifying.add(entry)
         server.refresh("code_lens")
-        await asyncio.to_thread(verify, codes, settings)
+        await asyncio.to_thread(verify)
     except SpecError as error:
         _warn(server, error.problem + (f": {error.hint}" if error.hint else ""))
     except OSError as error:

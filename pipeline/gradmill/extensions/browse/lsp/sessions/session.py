@@ -7,13 +7,13 @@ its own in memory and writes no file. Changes are relative to the last run, not 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from gradmill.doors import checker
 from gradmill.extensions.browse.editor.words import Reader
 from gradmill.extensions.browse.lsp.sessions import broken
 from gradmill.extensions.browse.lsp.sessions.set_files import SetFiles
-from gradmill.extensions.verify.known import Known, findings, known, settings_of
 from gradmill.io.files import is_file, stat_of
 from gradmill.problems.causes import causes
 from gradmill.problems.problem import Problem, Role, SpecError
@@ -34,10 +34,6 @@ from gradmill.specs.text import decode_text
 from gradmill.stages.layered.files import of_file
 from gradmill.stages.set import spec_label
 from gradmill.store.memory import MemoryStore
-
-if TYPE_CHECKING:
-    from gradmill.extensions.verify.model import Code
-    from gradmill.extensions.verify.run import Settings
 
 
 class Session:
@@ -72,7 +68,7 @@ class Session:
         self._early: list[Problem] = []  # those of them that `check` reports
         self._late: list[Problem] = []  # those that only a check of the whole set reports
         self.errors: list[Problem] = []  # of unreadable files
-        self.verified: Known | None = None  # what is remembered of the formulas of the last complete check
+        self.verified: Any = None  # `known` of doors.py: what is remembered of the formulas of the last complete check
         self.verifying: set[str] = set()  # the entries whose formulas are being verified
         self._findings: list[Problem] = []  # of earlier verifications
 
@@ -121,16 +117,14 @@ class Session:
 
     def recall(self) -> None:
         """Reads what earlier verifications found about the current formulas."""
-        self.verified = None if self.failed else known(self._build)
-        self._findings = findings(self._build, self.verified.result) if self.verified is not None else []
+        verdicts = checker()
+        self.verified = None if self.failed or verdicts is None else verdicts.known(self._build)
+        self._findings = self.verified.problems(self._build) if self.verified is not None else []
 
-    def to_verify(self, entry: str) -> tuple[list[Code], Settings]:
-        """The formulas of an entry of derivatives.yaml, and how to verify them. SpecError for a release that cannot be
-        verified."""
-        from gradmill.extensions.verify.subjects import codes
-
-        own = [code for code in codes(self.db) if code.subject.entry == entry]
-        return own, settings_of(self._build)
+    def verification(self, entry: str) -> Callable[[], object]:
+        """The verification of an entry of derivatives.yaml. SpecError for a release that cannot be verified."""
+        verify: Callable[[], object] = checker().verification(self._build, entry)
+        return verify
 
     def _problems_of(self, roots: list[Root]) -> list[Problem]:
         problems = all_problems(self.config, self.db, roots)
