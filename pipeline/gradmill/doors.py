@@ -57,7 +57,6 @@ class Reads(Struct, frozen=True):
     """The files of its own that an extension reads. The extension's name is that of the variable that names them, of
     their stage, and of the folder by which messages and the manifest name them: `graphs/net.py`."""
 
-    variables: str  # of the command line, that name the files and say how they are read: a function, by name
     added: str  # from the values of all variables to `Added`; None if they name no files
     stage: tuple[str, ...]  # what the stage does, then which ones it needs
     # With queries about the files: `stage`, `all_names` (the functions, each after its file), `texts` (of the functions
@@ -73,6 +72,7 @@ class Extension(Struct, frozen=True):
     commands: str = ""  # a module whose COMMANDS are rows of the table of commands
     queries: tuple[str, ...] = ()  # modules with queries, which no run of the core needs
     kinds: dict[str, str] = {}  # kinds of units: the module of each
+    variables: str = ""  # a function that returns rows of the table of variables
     reads: Reads | None = None
     rules: str = ""  # those of its warnings, for the command `rule`
     shown: str = ""  # what `show` prints of its stages, by stage, as reports/show.py has it

@@ -24,7 +24,7 @@ FAILED = ".failed"  # after the name of a store that led to a bug
 _ENDS = ("", "-wal", "-shm", FAILED, ".values", ".seal", f"{FAILED}.values")
 _OTHERS = ("lock", OWNER, "manifest.json", "manifest.json.d", "units.json")
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
-_UNRECORDED = "specs cache strict warning format fix verify helpers python options stamp added layout shards".split()
+_UNRECORDED = "specs cache strict warning format fix more options stamp added layout shards".split()
 _PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native_aot")
 
 

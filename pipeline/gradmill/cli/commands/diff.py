@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gradmill.cli.commands.report import format_of, json_text, read_other, write_output
 from gradmill.cli.commands.request import Request, check
-from gradmill.doors import load, readers
+from gradmill.doors import extensions, load
 from gradmill.problems.problem import SpecError
 from gradmill.reports.diff.code import Code, read_code
 from gradmill.reports.diff.code_changes import CodeReport, compare_code
@@ -25,7 +25,7 @@ S = TypeVar("S", Autograd, Code)  # what is read of a set
 # The variables that decide what is generated from either set, besides `families`.
 _OF_CODE = (
     *"autograd tree operator_headers layout shards".split(),
-    *(name for reads in readers().values() for name in load(reads.variables)()),
+    *(name for each in extensions().values() if each.reads for name in load(each.variables)()),
 )
 _SHARED = ("generated", "families", "backend_yaml", "backend_kernels")
 _MARKDOWN = "markdown"

@@ -28,7 +28,7 @@ class Verifying:
         were verified last, unless the specs have errors (`failed`); the first call only notes them. SpecError for a
         release whose formulas cannot be verified."""
         self.stop()
-        if failed or not build.config.verify:
+        if failed or not build.config.more["verify"]:
             return
         digests = deciding(build)
         if self._known is None:

@@ -5,6 +5,7 @@ from gradmill.doors import Extension
 _HERE = "gradmill.extensions.verify"
 
 EXTENSION = Extension(
+    variables=f"{_HERE}.settings:variables",
     commands=f"{_HERE}.commands.table",
     printed=f"{_HERE}.commands.printed:PRINTED",
     states=f"{_HERE}.known:states_of",

@@ -81,7 +81,9 @@ def settings_of(build: Build) -> Settings:
     from gradmill.extensions.verify.subjects import helpers
 
     config, code = build.config, build.inputs.code.digest.hex()
-    return Settings(Path(config.folder, VERIFIED), code, helpers(build.db), config.helpers, config.python)
+    return Settings(
+        Path(config.folder, VERIFIED), code, helpers(build.db), config.more["helpers"], config.more["python"]
+    )
 
 
 def deciding(build: Build) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gradmill.doors import load, readers
+from gradmill.doors import load, loaded, readers
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.places import ALL, SUBSETS, find_places, prints_any
 from gradmill.families.table import FAMILIES, TEMPLATES, distinctive
@@ -48,7 +48,7 @@ _INPUTS = {  # variables that name a file -> its key among the set's files, and 
     "backend_kernels": (EXTERNAL_KERNELS, "npu_kernels.cpp"),
 }
 # Variables whose values a configuration has as they are.
-_AS_READ = ("strict layout shards native_aot operators format fix verify helpers python").split()
+_AS_READ = ("strict layout shards native_aot operators format fix").split()
 
 
 class Config(Struct, frozen=True):
@@ -77,9 +77,7 @@ class Config(Struct, frozen=True):
     native_aot: str = ""  # the folder with modules that declare kernels compiled ahead of time
     operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
-    verify: bool = False  # for `watch`: whether it verifies the formulas that changed
-    helpers: str = ""  # for `verify`: a C++ file with helpers of formulas
-    python: str = ""  # for `verify`: a Python file with functions in the place of operators
+    more: dict[str, Any] = {}  # the values of extensions' variables, by name
     options: dict[str, str] = {}  # what a command takes in place of some variables: variable -> option
 
     @property
@@ -219,6 +217,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         values["cache"] or VARIABLES["cache"].default,
         warning=warning,
         added=added,
+        more={name: values[name] for variables in loaded("variables") for name in variables()},
         families=families,
         aten=_aten(values, specs, release),
         places=_places(specs, values, generated),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, ValidationError, convert
 
-from gradmill.doors import load, readers
+from gradmill.doors import loaded
 from gradmill.families.places import ALL, SUBSETS, TREES
 from gradmill.families.table import FAMILIES
 from gradmill.problems.problem import SpecError, nearest
@@ -26,7 +26,6 @@ _SETS = ("core", "torch")
 _SET = "<set>"  # in `generated=`: the name of the spec set
 GENERATED = f"generated/{_SET}"
 _FILE, _FOLDER = ("",), ()
-_NO_VERIFICATION = "an action verifies no formulas"
 _NO_COMPARISON = "an action compares no sets"
 _HINTS: dict[Any, str] = {
     Flag: "write {name}=0 or {name}=1",
@@ -174,7 +173,6 @@ VARIABLES = {
     ),
     "operators": Variable("a file of selected operators, the only ones with kernels", path=_FILE),
     "autograd": flag("autograd=0: no kernels", "1"),
-    **{name: row for reads in readers().values() for name, row in load(reads.variables)().items()},
     "layout": Variable(
         "layout=split: sources that an edit recompiles one by one", "upstream", words=lambda: LAYOUTS, closed=True
     ),
@@ -221,21 +219,7 @@ VARIABLES = {
     ),
     "format": Variable("the format of reports: text, json, github, sarif", "text", words=_formats, closed=True),
     "fix": flag("for check: fix=1 applies certain fixes", not_in_actions="an action does not change its inputs"),
-    "verify": flag(
-        "for watch: verify=1 verifies the formulas that changed", exported=False, not_in_actions=_NO_VERIFICATION
-    ),
-    "helpers": Variable(
-        "for verify: a C++ file with helpers of formulas, such as an edited FunctionsManual.cpp",
-        path=(".cpp",),
-        exported=False,
-        not_in_actions=_NO_VERIFICATION,
-    ),
-    "python": Variable(
-        "for verify: a Python file with functions in the place of operators that torch lacks",
-        path=(".py",),
-        exported=False,
-        not_in_actions=_NO_VERIFICATION,
-    ),
+    **{name: row for variables in loaded("variables") for name, row in variables().items()},
     "settings": Variable(
         "settings=none: no defaults from gradmill.toml or pyproject.toml",
         "nearest",

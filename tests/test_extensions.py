@@ -1,0 +1,53 @@
+"""Extensions can be left out: without their folders the core does what it does with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from project import ROOT, Project, files_in
+
+FOLDERS = sorted(path.parent.name for path in (ROOT / "pipeline/gradmill/extensions").glob("*/extension.py"))
+CORE = ("query", "grammar", "stages/test_equality.py", "stages/test_stages.py")
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package without extensions."""
+    folder = tmp_path_factory.mktemp("core")
+    unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info", *FOLDERS)
+    shutil.copytree(ROOT / "pipeline", folder / "pipeline", ignore=unwanted)
+    shutil.copytree(ROOT / "specs", folder / "specs")
+    assert not list((folder / "pipeline").rglob("extension.py"))
+    return folder
+
+
+def run(core: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(core / "pipeline")}
+    command = [sys.executable, "-m", "gradmill", *words]
+    return subprocess.run(command, cwd=core, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_core_generates_the_same_files(core: Path, built: Project) -> None:
+    first = run(core, f"specs={built.specs}", "generated=generated")
+    assert first.returncode == 0, first.stderr
+    assert files_in(core / "generated") == files_in(built.generated)
+    again = run(core, f"specs={built.specs}", "generated=generated")
+    assert again.returncode == 0 and "none changed" in again.stdout
+
+
+@pytest.mark.parametrize("word", ["verify", "page", "lsp"])
+def test_a_command_of_an_extension_is_not_there(core: Path, word: str) -> None:
+    assert f"\n  {word} " not in run(core, "help").stdout
+    ended = run(core, word)
+    assert ended.returncode != 0 and f"there is no command, stage, unit or file '{word}'" in ended.stderr
+
+
+def test_files_of_an_extension_are_not_known(core: Path) -> None:
+    ended = run(core, "graphs=specs/core/graphs")
+    assert ended.returncode != 0 and "graphs=specs/core/graphs: there is no such variable" in ended.stderr
+    assert "no stage 'graphs'" in run(core, "show", "graphs").stderr
