@@ -81,7 +81,6 @@ def _generate(ctx):
         requirements.update({
             "supports-workers": "1",
             "requires-worker-protocol": "json",
-            "supports-worker-cancellation": "1",
         })
     ctx.actions.run(
         executable = ctx.executable.gradmill,

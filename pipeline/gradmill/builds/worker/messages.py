@@ -27,7 +27,7 @@ class WorkRequest(Struct, frozen=True, rename="camel"):
     arguments: tuple[str, ...] = ()
     inputs: tuple[WorkInput, ...] = ()
     request_id: int = 0  # 0 if the worker has no other request meanwhile
-    cancel: bool = False  # whether the request with this number is no longer needed; it has no arguments then
+    cancel: bool = False  # whether the request with this number is no longer needed: it was answered
     verbosity: int = 0
     sandbox_dir: str = ""  # relative to that folder, the folder of this request
 
@@ -38,7 +38,6 @@ class WorkResponse(Struct, frozen=True, rename="camel"):
     exit_code: int = 0
     output: str = ""  # what the action printed
     request_id: int = 0
-    was_cancelled: bool = False
 
 
 def decode_request(data: bytes) -> WorkRequest:
