@@ -1,55 +1,54 @@
 """The record of the files that gradmill wrote to an output folder, `.gradmill/written` in this folder. That of a tree,
 to which other builds write, is in the cache.
 
-A line for each file: a checksum, the XXH3 digest of its bytes, its path from the folder of the record's files. The
-first line has the format, of the lines that the last complete run wrote their number, bytes and checksum, and the spec
-set that owns the folder. All paths are relative: the record names no machine, and a copy of a project has a record of
-its own files.
+The first line has the format, the spec set that owns the folder, and the checksum of the second one, which has the
+files that the last complete run left: paths from the folder of the record's files, each with the digests of its bytes.
+All paths are relative: the record names no machine, and a copy of a project has a record of its own files.
 
-A run appends a line before it writes a file, and removes none before its end: after a kill at any point, each file of
-gradmill's has a line with its digest. Each append begins with a line end, since a kill may have cut the line before it.
-A complete run ends by replacing the record.
+A run appends a line before it writes a file, with the path, the digest and a checksum, and removes none before its end:
+after a kill at any point, each file of gradmill's has a line with its digest. Each append begins with a line end, since
+a kill may have cut the line before it. A complete run ends by replacing the record.
 """
 
 from __future__ import annotations
 
 import os
-from binascii import hexlify, unhexlify
 from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from functools import cached_property
+from typing import Annotated
 from zlib import crc32
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
 
 from gradmill.io.checked import checked, with_checksum
+from gradmill.io.decoding import decode_json
 from gradmill.io.files import is_file, open_file, read_file, remove_empty, replace_file
 
 FILES = _NAME, _IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
 _ALL = b"*\n"  # in the .gitignore
-_FORMAT = b"written/4"
+_FORMAT = "written/5"
 _HEAD = 8192  # bytes that the first line has at most
 _NOWHERE = frozenset({"", os.curdir, os.pardir})  # what no part of a path below the folder may be
-_ODD = (b"\\", b"//", b"/.", b" /", b" .", b"/\n", b" \n")  # without these, lines have no such part and no escape
-_SIZE = 16  # bytes of a digest
-_DIGEST, _PATH = slice(9, 41), slice(42, None)  # the places in a line
 
 
-class _Head(Struct, frozen=True):
-    """The first line. The lines of the last complete run follow: their number, -1 without a first line, and the number
-    and the checksum of their bytes."""
+_Digest = Annotated[bytes, Meta(min_length=16, max_length=16)]
 
-    count: int = -1
-    size: int = 0
-    sum: int = 0
+
+class _Head(Struct, frozen=True, array_like=True):
+    """The first line."""
+
+    format: str = ""
     owner: str = ""
+    sum: int = -1  # of the second line
 
 
-class _Lines(Struct, frozen=True):
-    """What a record has: the lines of each file, by its path; others than those of unfinished runs are single."""
+class _Known(Struct, frozen=True):
+    """What a record has: the digests of each file, by its path; others than those of unfinished runs are single."""
 
-    of: dict[str, tuple[bytes, ...]]
+    files: dict[str, list[bytes]]
     intact: bool
     complete: bool  # and the last run that wrote files was
 
@@ -94,75 +93,66 @@ class FolderRecord:
         return owner_at(_head(self._bytes(_HEAD).partition(b"\n")[0]).owner, self._base)
 
     @cached_property
-    def _lines(self) -> _Lines:
-        first, _, data = self._bytes().partition(b"\n")
-        head = _head(first)
-        of, more = self._of_complete_run(head, data[: head.size]), data[head.size :]
-        if len(of) != head.count:
-            of, more = {}, data
-        known = len(of)
-        others = list(filter(None, more.split(b"\n")))
-        count = known + len(others)
-        for line in others:
-            if path := self._path_in(line):
-                known += 1
-                of[path] = (*of.get(path, ()), line)
-        return _Lines(of, 0 <= head.count <= known == count, head.count == known == count)
-
-    def _of_complete_run(self, head: _Head, data: bytes) -> dict[str, tuple[bytes, ...]]:
-        """The lines of the last complete run, by path: of thousands of files, and none is looked at alone. Fewer than
-        there are if these must be: one is damaged or has an escape, or a file has several."""
-        if crc32(data) != head.sum or any(odd in data for odd in _ODD):
-            return {}
-        lines = data.split(b"\n")[:-1]
-        return dict(zip([self._base + text[_PATH] for text in data.decode().split("\n")], zip(lines)))
+    def _known(self) -> _Known:
+        first, *others = self._bytes().split(b"\n")
+        files: dict[str, list[bytes]] = {}
+        has_complete = bool(others) and crc32(others[0]) == _head(first).sum
+        if has_complete:
+            found = decode_json(others.pop(0), dict[str, list[_Digest]])
+            has_complete = not found or self._may_have(*found)
+            files = {self._at(name): digests for name, digests in found.items()} if has_complete else {}
+        lines = list(filter(None, others))
+        entries = list(filter(None, map(self._entry, lines)))
+        for path, digest in entries:
+            files[path] = [*files.get(path, ()), digest]
+        return _Known(files, has_complete and len(entries) == len(lines), has_complete and not lines)
 
     def read_again(self) -> None:
         """Has the next question read the file: another process may have written it."""
-        self.__dict__.pop("_lines", None)
+        self.__dict__.pop("_known", None)
 
     @property
     def is_intact(self) -> bool:
         """Whether the record exists, and no line of it is damaged or missing."""
-        return self._lines.intact
+        return self._known.intact
 
     @property
     def is_complete(self) -> bool:
         """Whether it is intact, and the last run that wrote files was complete."""
-        return self._lines.complete
+        return self._known.complete
 
     def paths(self) -> Set[str]:
         """The paths of the files that gradmill wrote, without links in their folders."""
-        return self._lines.of.keys()
+        return self._known.files.keys()
 
     def digests_of(self, path: str) -> Set[bytes]:
         """The digests of one of them: the last one, and those of unfinished runs. None of another file."""
-        return {unhexlify(line[_DIGEST]) for line in self._lines.of.get(path, ())}
+        return set(self._known.files.get(path, ()))
 
     def expect(self, files: Mapping[str, bytes]) -> None:
         """Records files that are about to be written: path -> digest of the bytes. Paths are without links; one that
         the record does not have is ignored. OSError if the record cannot be written."""
-        new = {path: digest for path, digest in files.items() if self._name(path)}
-        if not new:
-            return
-        lines = {path: self._line(path, digest) for path, digest in new.items()}
-        self._lines.of.update((path, (*self._lines.of.get(path, ()), line)) for path, line in lines.items())
-        data = b"".join([b"\n", *(b"%b\n" % line for line in lines.values())])
-        if not self._append(data):  # missing, or something else is there
+        lines = []
+        for path, digest in files.items():
+            if name := self._name(path):
+                self._known.files[path] = [*self._known.files.get(path, ()), digest]
+                lines.append(b"%b\n" % with_checksum(msgspec.json.encode((name, digest))))
+        data = b"".join([b"\n", *lines])
+        if lines and not self._append(data):  # missing, or something else is there
             self._ignore()
-            replace_file(self.path, (self._bytes() or _first(b"", 0, "")) + data)
+            replace_file(self.path, (self._bytes() or file_of("", {})) + data)
 
     def complete(self, owner: str, files: Mapping[str, bytes], remaining: Mapping[str, Set[bytes]]) -> None:
         """Replaces the record after a complete run. `owner`: its spec set. `files`: its files with the digests of
         their bytes. `remaining`: files of earlier runs that stay, since they were edited, with the digests that they
         had. If it cannot be written, the record of the unfinished run remains, which is right as well."""
-        more = ((path, digest) for path, digests in remaining.items() for digest in sorted(digests))
-        lines = list(filter(None, (self._line(path, digest) for path, digest in (*files.items(), *more))))
+        digests = {path: [digest] for path, digest in files.items()}
+        digests |= {path: sorted({*digests.get(path, ()), *more}) for path, more in remaining.items()}
+        named = {name: each for path, each in digests.items() if (name := self._name(path))}
         self.read_again()
         with suppress(OSError):
-            if lines:
-                data = b"".join([*(b"\n".join(lines), b"\n")])
-                data = _first(data, len(lines), owner_from(owner, self._base)) + data
+            if named:
+                data = file_of(owner_from(owner, self._base), named)
                 if data != self._bytes():
                     self._ignore()
                     replace_file(self.path, data)
@@ -175,34 +165,29 @@ class FolderRecord:
 
     # ---- the file
 
-    def _line(self, path: str, digest: bytes) -> bytes:
-        """The line for a file with the digest of its bytes, as it was read if it was; empty if the record does not have
-        such a file."""
-        value = hexlify(digest)
-        for line in self._lines.of.get(path, ()):
-            if line[_DIGEST] == value:
-                return line
-        name = self._name(path)
-        return with_checksum(b"%b %b" % (value, name)) if name else b""
-
-    def _name(self, path: str) -> bytes:
-        """A path as the record has it, empty for one that it does not have."""
+    def _name(self, path: str) -> str:
+        """A path as the record has it, "" for one that it does not have."""
         name = path[len(self._base) :] if path.startswith(self._base) else ""
         if self._path and not name:
             name = os.path.relpath(path, self._base)
-        return b"" if path in self._others else name.replace(os.sep, "/").encode("unicode_escape")
+        return "" if path in self._others else name
 
-    def _path_in(self, line: bytes) -> str:
-        """The path in a line; "" if it is damaged, or the path leads out of the folder."""
-        digest, _, name = (checked(line) or b"").partition(b" ")
+    def _at(self, name: str) -> str:
+        """The path of a file by its name in the record."""
+        return os.path.normpath(self._base + name) if name.startswith(os.pardir) else self._base + name
+
+    def _may_have(self, *names: str) -> bool:
+        """Whether all of these lead to files in the folder; those of a tree may be anywhere."""
+        joined = "/".join(names)
+        return "\0" not in joined and (bool(self._path) or _NOWHERE.isdisjoint(joined.split("/")))
+
+    def _entry(self, line: bytes) -> tuple[str, bytes] | None:
+        """The path and the digest in an appended line; None if it is damaged, or the path leads out of the folder."""
         try:
-            text, is_whole = name.decode("unicode_escape"), len(unhexlify(digest)) == _SIZE
+            name, digest = decode_json(checked(line) or b"", tuple[str, _Digest])
         except ValueError:
-            return ""
-        path = self._base + text.replace("/", os.sep) if is_whole and "\0" not in text else ""
-        if path and not _NOWHERE.isdisjoint(text.split("/")):
-            return os.path.normpath(path) if self._path else ""
-        return path
+            return None
+        return (self._at(name), digest) if self._may_have(name) else None
 
     def _bytes(self, size: int = -1) -> bytes:
         return (read_file(self.path, size) if self.problem is None and is_file(self.path) else None) or b""
@@ -231,21 +216,18 @@ class FolderRecord:
         remove_empty(folder)
 
 
-def _first(lines: bytes, count: int, owner: str) -> bytes:
-    """The first line, before these. `owner`: as `owner_from` has it."""
-    numbers = b"%d %d %d" % (count, len(lines), crc32(lines))
-    return with_checksum(b"%s %s %s" % (_FORMAT, numbers, owner.encode("unicode_escape"))) + b"\n"
+def file_of(owner: str, files: Mapping[str, list[bytes]]) -> bytes:
+    """The record of a complete run. `owner`: as `owner_from` has it; `files`: names with digests."""
+    data = msgspec.json.encode(files)
+    return with_checksum(msgspec.json.encode(_Head(_FORMAT, owner, crc32(data)))) + b"\n" + data + b"\n"
 
 
 def _head(line: bytes) -> _Head:
-    form, *fields = (checked(line) or b"").split(b" ", 4)
-    if form != _FORMAT or len(fields) != 4:
-        return _Head()
     try:
-        count, size, total = map(int, fields[:3])
-        return _Head(count, size, total, fields[3].decode("unicode_escape"))
+        head = decode_json(checked(line) or b"", _Head)
     except ValueError:
         return _Head()
+    return head if head.format == _FORMAT else _Head()
 
 
 # ---- which spec set owns a folder
