@@ -34,14 +34,14 @@ def copy_of(built: Project, folder: Path) -> Project:
     last = record.load(str(kept))
     assert last is not None
     kept.unlink()
-    outputs = {moved(path): digest(Path(moved(path)).read_bytes()) for path in last.evidence.outputs}
+    outputs = {moved(path): digest(Path(moved(path)).read_bytes()) for path in last.outputs}
     values = project.values
-    evidence = replace(
-        last.evidence,
-        stats={moved(path): stat_of(moved(path)) for path in last.evidence.stats},
+    there = replace(
+        last,
+        stats={moved(path): stat_of(moved(path)) for path in last.stats},
         outputs={path: Written(_stat(path), result) for path, result in outputs.items()},
     )
-    record.save(paths_of(read_config(values)).record, replace(last, evidence=evidence))
+    record.save(paths_of(read_config(values)).record, there)
     time.sleep(TICK)
     return project
 

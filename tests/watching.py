@@ -65,7 +65,7 @@ class Watching:
 def _is_kept(project: Project) -> bool:
     records = (record.load(str(path)) for path in project.rows.parent.glob("last-*"))  # also one that is being written
     return any(
-        all(digest(read_file(file) or b"") == made.digest for file, made in last.evidence.outputs.items())
+        all(digest(read_file(file) or b"") == made.digest for file, made in last.outputs.items())
         for last in records
         if last is not None
     )

@@ -255,16 +255,6 @@ def test_files_of_others_with_names_of_stores_displace_none(built: Project) -> N
     assert built.run().ran == []
 
 
-def test_a_store_of_a_former_version_leaves_nothing(built: Project) -> None:
-    """It had its values, and a seal, in files of their own."""
-    former = [built.rows.with_name(f"rows-0123456789abcdef{end}") for end in ("", ".values", ".seal")]
-    for path in former:
-        shutil.copy(built.rows, path)
-    assert built.run("gc").status == 0
-    assert not [path for path in former if path.exists()]
-    assert built.run().ran == []
-
-
 def test_gc_deletes_nothing_that_is_not_gradmills(built: Project) -> None:
     outside = built.folder / "outside"
     outside.mkdir()

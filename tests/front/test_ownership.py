@@ -336,8 +336,8 @@ def _forge_output(project: Project) -> None:
     (path,) = project.rows.parent.glob("last-*")
     last = record.load(str(path))
     assert last is not None
-    outputs = last.evidence.outputs | {NUL: next(iter(last.evidence.outputs.values()))}
-    record.save(str(path), replace(last, evidence=replace(last.evidence, outputs=outputs)))
+    outputs = last.outputs | {NUL: next(iter(last.outputs.values()))}
+    record.save(str(path), replace(last, outputs=outputs))
 
 
 def _forge_written(project: Project) -> None:

@@ -17,7 +17,6 @@ from gradmill.families.table import TEMPLATES
 from gradmill.io.files import TICK
 from gradmill.session.answer import answer_to, command_of
 from gradmill.session.output.folder_record import FolderRecord
-from gradmill.session.record import Answer
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
 
@@ -116,7 +115,7 @@ def test_a_record_of_another_run_keeps_its_answer(noted: Noted) -> None:
     session._load()
     noted.project.set_formula("exp", "self", "grad * result.conj() * 1")
     assert noted.run().status == 0
-    session.keep_answer(Answer(command_of(noted.words), b"of the run before", b"", {}))
+    session.keep_answer(command_of(noted.words), b"of the run before", b"", {})
     assert noted.answer() not in (None, (b"of the run before", b""))
 
 

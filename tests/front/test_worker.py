@@ -258,7 +258,9 @@ def test_a_stream_that_ends_within_a_request_ends_the_worker(tiny: Project) -> N
     assert (tiny.folder / "log").read_text() == "worker: the input ends within a request\n"
 
 
-def test_requests_are_answered_in_their_order_and_one_that_cancels_another_is_not(tiny: Project, tmp_path: Path) -> None:
+def test_requests_are_answered_in_their_order_and_one_that_cancels_another_is_not(
+    tiny: Project, tmp_path: Path
+) -> None:
     with serving(tiny.folder) as worker:
         parts = [worker.encoded(*words(tiny, tmp_path / str(n)), request_id=n) for n in (1, 2)]
         parts += [worker.encoded(request_id=n, cancel=True) for n in (2, 9)]

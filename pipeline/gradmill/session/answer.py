@@ -1,4 +1,5 @@
-"""The file with the record of a run, and the answer that it may have: what the same command line prints again.
+"""The answer to a command line, a file in the cache: what it printed, and the stats of all files that decide it. The
+same command line prints it again if none of them has changed.
 
 The answer to a plain command line is read before anything else is imported, because imports take most of the time of
 such a run. So this module imports almost nothing.
@@ -15,12 +16,11 @@ from gradmill.session import SETTINGS_FILES
 
 TYPE_CHECKING = False  # as in `io/stats.py`
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-RECORD = "last-"  # the prefix of a record's file name
+ANSWER = "answer-"  # the prefix of the names of answers
 OWNER = "set"  # the file that names the owner of a set's folder in the cache
-_FORMAT = b"record/5"
-_FIELDS = 9  # of the file; the last one, paths, has NULs itself
+_FORMAT = b"answer/1"
 # The prefixes of the environment variables that Python, doit or gradmill read.
 _ENVIRONMENT = ("PYTHON", "DOIT", "GRADMILL", "LANG", "LC_", "VIRTUAL_ENV")
 
@@ -31,28 +31,24 @@ def is_plain(words: list[str]) -> bool:
 
 
 def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
-    """The standard output and standard error of a repeated run; None if anything differs from that of the record."""
+    """The standard output and standard error of a repeated run; None if anything differs from what they are for."""
     command = command_of(words)
     try:
-        for path in _records(words):
-            fields = fields_in(_read(path))
-            if fields is None or fields[0] != command:  # a set has one for each configuration
-                continue
-            _, out, error, _, count, numbers, more, listed = fields
-            paths, middle = listed.split(b"\0"), int(count)
-            if unchanged(_noted(paths[:middle], numbers)) and unchanged(_noted(paths[middle:], more)):
-                return out, error
-    except (OSError, ValueError):  # ValueError: a file of another version
+        for path in _answers(words):  # a set has one for each configuration
+            form, *fields = (checked(_read(path)) or b"").split(b"\0")
+            if form == _FORMAT and fields[0] == command and unchanged(_noted(fields[4:], fields[3])):
+                return fields[1], fields[2]
+    except OSError:
         pass
     return None
 
 
-def _records(words: list[str]) -> Iterator[str]:
+def _answers(words: list[str]) -> Iterator[str]:
     for cache in _caches(words):
         for name in _names_in(cache):
             folder = os.path.join(cache, name)
             if os.path.exists(os.path.join(folder, OWNER)):
-                yield from (os.path.join(folder, each) for each in _names_in(folder) if each.startswith(RECORD))
+                yield from (os.path.join(folder, each) for each in _names_in(folder) if each.startswith(ANSWER))
 
 
 def _names_in(folder: str) -> list[str]:
@@ -64,7 +60,7 @@ def _names_in(folder: str) -> list[str]:
 
 def _caches(words: list[str]) -> Iterator[str]:
     """The folders that may be the cache: the one of the command line, else one in this folder or above, or one that a
-    settings file there seems to name. Only a record itself proves that it is about this command line."""
+    settings file there seems to name. Only an answer itself proves that it is about this command line."""
     named = [word[6:] for word in words if word.startswith("cache=")]
     if named and named[-1]:
         yield named[-1]
@@ -97,26 +93,16 @@ def command_of(words: list[str]) -> bytes:
 # ---- the file
 
 
-def file_of(fields: list[bytes]) -> bytes:
-    """The bytes of a record: the command that it answers, empty for none; what this prints to standard output and to
-    standard error; details; the number of files that the run read and left; their stats; the stats of other files on
-    which the answer depends; the paths of both, with NULs between them. No other field has a NUL."""
-    return with_checksum(b"\0".join([_FORMAT, *fields]))
-
-
-def fields_in(data: bytes) -> list[bytes] | None:
-    """The fields from which `file_of` made a file; None if it is damaged."""
-    form, *fields = (checked(data) or b"").split(b"\0", _FIELDS - 1)
-    return fields if form == _FORMAT and len(fields) == _FIELDS - 1 else None
-
-
-def stats_in(numbers: bytes) -> Iterator[tuple[int, ...]]:
-    """The stats in a field: all numbers, with commas between them."""
-    return zip(*[map(int, numbers.split(b",") if numbers else ())] * FIELDS)
+def file_of(command: bytes, out: bytes, error: bytes, stats: Mapping[str, tuple[int, ...] | None]) -> bytes:
+    """The bytes of an answer: the command; what it prints to standard output and to standard error; the stats of all
+    files on which that depends, and their paths, missing ones last. No other field has a NUL."""
+    present = {path: stat for path, stat in stats.items() if stat is not None}
+    numbers = repr([number for stat in present.values() for number in stat])[1:-1].encode()
+    paths = [os.fsencode(path) for path in (*present, *(path for path in stats if path not in present))]
+    return with_checksum(b"\0".join([_FORMAT, command, out, error, numbers, *paths]))
 
 
 def _noted(paths: list[bytes], numbers: bytes) -> Iterator[tuple[bytes, tuple[int, ...] | None]]:
-    """Files with their stats, as `unchanged` takes them: most are not compared if an early one changed. Missing files
-    come last, and have no stat."""
-    present = stats_in(numbers)
+    """Files with their stats, as `unchanged` takes them: most are not compared if an early one changed."""
+    present = zip(*[map(int, numbers.split(b","))] * FIELDS)
     return ((path, next(present, None)) for path in paths)

@@ -11,14 +11,13 @@ from gradmill.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, 
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError
 from gradmill.session import record
-from gradmill.session.answer import RECORD
 from gradmill.session.claims import check_files
 from gradmill.session.inputs import Inputs
 from gradmill.session.lock import Lock
 from gradmill.session.output.folder_record import FolderRecord
 from gradmill.session.output.outputs import Outputs
 from gradmill.session.own_code import CodeChanged
-from gradmill.session.paths import Paths, paths_of
+from gradmill.session.paths import RECORD, Paths, paths_of
 from gradmill.session.problems import Problems, all_problems, fails
 from gradmill.session.record import Record
 from gradmill.session.roots import Root, Stages, find_query
@@ -81,7 +80,7 @@ class Build:
             code, last = self.inputs.code, self.record
             if not code.digest:
                 self.stages.load()
-            inputs = self.inputs.take(*((last.evidence.stats, last.code) if last is not None else ({},)))
+            inputs = self.inputs.take(*((last.stats, last.code) if last is not None else ({},)))
             self.store = self.paths.store(code.digest)
             if self.writes and not is_file(self.store):
                 from gradmill.session.collect import remove_stores
@@ -97,7 +96,7 @@ class Build:
     def _load(self) -> None:
         self._saved = stat_of(self.paths.record)
         self.record = record.load(self.paths.record)
-        known = self.record.evidence.outputs if self.record is not None else {}
+        known = self.record.outputs if self.record is not None else {}
         others = (self.config.stamp, *(path for _, path in self.config.build_files), *self.paths.of_manifest)
         record_of_folder = FolderRecord(self.paths.generated, self.paths.written, filter(None, others))
         self.outputs = Outputs(known, self.inputs.spec_paths, record_of_folder)
@@ -119,7 +118,7 @@ class Build:
         records = [path for path in files_in(self.paths.cache) if os.path.basename(path).startswith(RECORD)]
         last = max(records, key=lambda path: (stat_of(path) or UNSETTLED).mtime_ns, default="")
         noted = self.record if last == self.paths.record else record.load(last)
-        return noted.evidence.stats.get(self.store) if noted is not None else None
+        return noted.stats.get(self.store) if noted is not None else None
 
     def lock(self) -> None:
         """Takes the lock, if this build writes. After waiting for another run, its record is loaded."""

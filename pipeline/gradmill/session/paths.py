@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from gradmill.io.files import files_in
 from gradmill.query.memo import digest, encode
-from gradmill.session.answer import OWNER, RECORD
+from gradmill.session.answer import ANSWER, OWNER
 from gradmill.session.settings.config import Config
 from gradmill.specs.location import EXTERNAL, EXTERNAL_KERNELS
 
+RECORD = "last-"  # the prefix of the names of records of runs
 _WRITTEN = "written-"  # the prefix of the names of records of trees
 TASKS = "doit-"  # the prefix of the names of doit's databases
 _DIGITS = 12  # followed by so many hexadecimal digits
@@ -20,8 +21,8 @@ VERIFIED = "verify"  # the folder of verdicts about formulas, in the cache
 _STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
 _CODE = 16  # hexadecimal digits of it
 FAILED = ".failed"  # after the name of a store that led to a bug
-# Of the names of the files of a store: of this version, of former ones.
-_ENDS = ("", "-wal", "-shm", FAILED, ".values", ".seal", f"{FAILED}.values")
+# Of the names of the files of a store.
+_ENDS = ("", "-wal", "-shm", FAILED)
 _OTHERS = ("lock", OWNER, "manifest.json", "manifest.json.d", "units.json")
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
 _UNRECORDED = "specs cache strict warning format fix more options stamp added layout shards".split()
@@ -39,6 +40,7 @@ class Paths:
         self.record = record
         self.written = written
         name = os.path.basename(record).removeprefix(RECORD)
+        self.answer = os.path.join(cache, ANSWER + name)  # to the command line of that run
         self.tasks = os.path.join(cache, TASKS + name)  # what doit keeps about the tasks of this configuration
         self.manifest = os.path.join(cache, "manifest.json")  # of the generated files
         self.units = os.path.join(cache, "units.json")  # the list of units
@@ -90,7 +92,9 @@ def own_files(folder: str) -> list[str]:
     stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
     own = (f"{store}{end}" for store in sorted(stores) for end in _ENDS)
     records = [
-        name for name in names if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, _WRITTEN, TASKS))
+        name
+        for name in names
+        if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, ANSWER, _WRITTEN, TASKS))
     ]
     return [*own, *_OTHERS, *records]
 

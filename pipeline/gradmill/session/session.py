@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,16 +16,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.families.file import ANY
-from gradmill.io.files import Stat, stat_of
+from gradmill.io.files import Stat, put_file, stat_of
 from gradmill.problems.plain import warn
-from gradmill.session import record
+from gradmill.session import answer, record
 from gradmill.session.build import Build
 from gradmill.session.claims import claim_cache
 from gradmill.session.contents import At
 from gradmill.session.output.outputs import Written
 from gradmill.session.places import check_places, is_made_of, manifest_changes, remove_orphans
 from gradmill.session.problems import Problems
-from gradmill.session.record import NO_ANSWER, Answer, Evidence, Record
+from gradmill.session.record import Record, all_stats
 from gradmill.session.roots import Root
 from gradmill.session.stale import StaleUnits
 
@@ -267,8 +268,8 @@ class Session(Build):
         targets = self.targets() if problems is not None else []
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
         last = self.record
-        if problems is not None and not self.db.ran and last is not None and last == self._record(outputs, last.answer):
-            return  # it may answer another command line
+        if problems is not None and not self.db.ran and last == self._record(outputs):
+            return  # an answer to another command line may depend on it
         reported = failed and bool(self.db.problem)
         if not self.db.problem:
             claim_cache(self.config)  # first: what else is in the folder counts as one of others until then
@@ -283,11 +284,12 @@ class Session(Build):
         if problem and self.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
 
-    def _record(self, outputs: Mapping[str, Written], answer: Answer = NO_ANSWER) -> Record:
+    def _record(self, outputs: Mapping[str, Written]) -> Record:
         """The record of a complete run."""
         kept = (self.store, self.outputs.record.path)
         stats: dict[str, Stat | None] = self.inputs.evidence() | {path: stat_of(path) for path in kept}
-        return Record(Evidence(stats, dict(outputs)), complete=True, answer=answer, code=self.inputs.code.note)
+        read = {path: stat for path, stat in stats.items() if path not in outputs}
+        return Record(read, dict(outputs), complete=True, code=self.inputs.code.note)
 
     def save_if_first(self) -> None:
         """Keeps the results of a command that only reads, unless the cache has a complete run: `explain` compares with
@@ -312,11 +314,13 @@ class Session(Build):
         self._has_manifest = not manifest_changes(self)
         return self._has_manifest and self.record is not None and self.record.complete
 
-    def keep_answer(self, answer: Answer) -> None:
-        """Adds the answer to a command line to the record of this run, unless another run replaced it."""
+    def keep_answer(self, command: bytes, out: bytes, error: bytes, more: Mapping[str, Stat | None]) -> None:
+        """Keeps the answer to a command line, unless another run replaced the record of this one. `more`: stats of more
+        files on which it depends."""
         if self.record is not None and self._lock.try_to_take() and stat_of(self.paths.record) == self._saved:
-            self.record = replace(self.record, answer=answer)
-            record.add_answer(self.paths.record, answer)
+            stats = {**all_stats(self.record), self.paths.record: self._saved, **more}
+            with suppress(OSError):  # without an answer, the next run finds out
+                put_file(self.paths.answer, answer.file_of(command, out, error, stats))
 
     def _complete_folder(self, outputs: Mapping[str, Written]) -> None:
         """Completes the record of the output folder at the end of a complete run, which left the files `outputs`."""

@@ -460,8 +460,8 @@ def set_aside_of(path: str) -> str:
 
 
 def files_of(path: str) -> list[str]:
-    """The paths of all files of the store at a path: the database, SQLite's own, those of former versions."""
-    return [path + end for end in ("", *_NEXT_TO, ".values", ".seal")]
+    """The paths of all files of the store at a path: the database, and SQLite's own."""
+    return [path + end for end in ("", *_NEXT_TO)]
 
 
 def _move(new: str, path: str) -> None:

@@ -18,7 +18,6 @@ from gradmill.session.answer import command_of, is_plain
 from gradmill.session.claims import check_claims
 from gradmill.session.contents import At, titles_of
 from gradmill.session.own_code import RUN_AGAIN, CodeChanged
-from gradmill.session.record import Answer
 from gradmill.session.session import EVERYTHING, SILENT, Progress, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings, settings_report
@@ -221,7 +220,7 @@ def keep_answer(session: Session, words: list[str]) -> None:
         if settings.looked_for == before.looked_for and read_config(settings) == config and not config.stamp:
             warnings = settings.notice + config.release_warning + session.problems().report
             out, error = (text.encode("utf-8", "surrogateescape") for text in (_nothing_to_do(session), warnings))
-            session.keep_answer(Answer(command_of(words), out, error, stats))
+            session.keep_answer(command_of(words), out, error, stats)
 
 
 def _nothing_to_do(session: Session) -> str:
