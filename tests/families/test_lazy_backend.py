@@ -106,7 +106,7 @@ def test_what_the_file_says_of_the_backend_is_printed(checkout: Checkout, edits:
 
 @pytest.mark.parametrize("option", ["--gen-dir", "--install-dir"])
 def test_files_include_others_by_the_folder_that_is_written_to(checkout: Checkout, option: str) -> None:
-    checkout.generate(*PYTHON, FLAG, option, "./made/here", "--compare")
+    checkout.generate(*PYTHON, FLAG, option, "./made/here")
     made = files_in(checkout.root / "made")
     shutil.rmtree(checkout.root / "made")
     run_script(checkout.root, *PYTHON, FLAG, option, "./made/here")

@@ -204,8 +204,6 @@ def test_files_of_another_build_of_the_tree_go_only_if_they_are_as_gradmill_wrot
     run = checkout.generate(*SUBSET, "--disable-autograd")
     assert f"{place}: this file was changed after gradmill generated it; it is no longer part" in run.stderr
     assert (place.read_text(), place.with_name("VariableType_0.cpp").exists()) == (notes, False)
-    compared = checkout.run("generate-code", *SUBSET, "--disable-autograd", "--compare")
-    assert "gradmill does not" not in compared.stderr
 
 
 def test_the_cache_can_be_lost_and_the_script_used_again(checkout: Checkout) -> None:
@@ -369,36 +367,6 @@ def test_a_checkout_of_an_unknown_release_is_compared_with_the_one_that_it_is_re
     assert run.stderr == "warning: version.txt: PyTorch 2.99.0a0 is not known; it is read as 2.13\n"
     run = checkout.generate(*SUBSET, "release=2.12")
     assert "the generator is not that of PyTorch 2.12" in run.stderr
-
-
-@pytest.mark.parametrize("where", [(), ("--gen-dir", "ABSOLUTE"), ("--install_dir=made",)])
-def test_compare_runs_the_checkouts_own_script(checkout: Checkout, where: tuple[str, ...], tmp_path: Path) -> None:
-    run = checkout.generate(*(word.replace("ABSOLUTE", str(tmp_path / "made")) for word in where), "--compare")
-    assert re.search(r"^\d\d files equal those of tools/setup_helpers/generate_code\.py\n\Z", run.stdout, re.MULTILINE)
-
-
-def test_compare_lists_the_files_that_differ(checkout: Checkout) -> None:
-    script, factories = "tools/setup_helpers/generate_code.py", "tools/autograd/gen_variable_factories.py"
-    edit_generator(checkout, EDITED, "num_shards=2", "num_shards=3")
-    edit_generator(checkout, factories, "  return autograd::", "  return  autograd::")
-    run = checkout.run("generate-code", *SUBSET, "--compare")
-    assert run.status == 1
-    files, line = [each for each in run.stderr.splitlines() if each.startswith(GENERATED)], r"\d+"
-    assert f"{GENERATED}/ADInplaceOrViewType_2.cpp: {script} writes it, and gradmill does not" in files
-    assert re.fullmatch(rf"{GENERATED}/variable_factories\.h:{line}: {script} writes another line", files[-1])
-    assert all("ADInplaceOrView" in each for each in files[:-1])
-    assert not (checkout.root / GENERATED / "ADInplaceOrViewType_2.cpp").exists()
-    edit_generator(checkout, factories, "  return  autograd::", "  return ")
-    edit_generator(checkout, EDITED, "num_shards=3", "num_shards=1")
-    files = [
-        each for each in checkout.run("generate-code", *SUBSET, "--compare").stderr.splitlines() if "_1.cpp" in each
-    ]
-    assert files == [f"{GENERATED}/ADInplaceOrViewType_1.cpp: gradmill writes it, and {script} does not"]
-    edit_generator(checkout, EDITED, "num_shards=1", "num_shards=")
-    run = checkout.run("generate-code", *SUBSET, "--compare")
-    assert (run.status, "SyntaxError" in run.stderr, "Traceback" in run.stderr) == (3, True, False)
-    (checkout.root / script).unlink()
-    assert f"{script}: there is no such file" in checkout.run("generate-code", *SUBSET, "--compare").stderr
 
 
 # ---- arguments

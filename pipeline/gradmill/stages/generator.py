@@ -29,7 +29,7 @@ def changed(db: Database) -> list[str]:
     if paths:
         names = [path if texts[path] is not None else f"{path} (missing)" for path in paths]
         problem = f"the generator is not that of PyTorch {release}, whose output gradmill writes: {', '.join(names)}"
-        hint = "gradmill generate-code --compare runs this generator, too, and lists the files that differ"
+        hint = "compare the output with this generator's: docs/pytorch.md, which gradmill for which commit"
         file = next((path for path in paths if texts[path] is not None), paths[0])
         db.report(Problem("generator", "", "", problem, hint, warning=True, file=file, rule="changed-generator"))
     return paths

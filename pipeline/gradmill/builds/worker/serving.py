@@ -1,4 +1,4 @@
-"""A persistent worker: reads requests from a stream, answers each in its turn, and keeps builds in memory between them."""
+"""A persistent worker: answers the requests of a stream in turn, and keeps builds in memory between them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
-from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.script import Arguments, Script, build_files, check_selection, is_same, refuse
 from gradmill.problems.problem import nearest
 
@@ -37,7 +36,6 @@ _FLAGS = {
     "force-schema-registration": "accepted; no file depends on it",
     "gen-lazy-ts-backend": "also write torch/csrc/lazy/generated, the lazy TorchScript backend",
     "per-operator-headers": "include a header of ATen for each operator in these files",
-    "compare": "then run the checkout's own script into a temporary folder, and list the files that differ",
 }
 _OTHERS = "generate-code writes PyTorch's files; for others write gradmill specs=. layout="
 
@@ -77,7 +75,7 @@ class GenerateCode(Script):
             add(f"--{name}", action="store_true", help=help_)
 
     def variables_for(self, options: argparse.Namespace, given: Mapping[str, str]) -> dict[str, str]:
-        root = checkout_of(options, given.get("specs", ""))
+        root = _checkout_of(options, given.get("specs", ""))
         subsets = _requested(options, root)
         operators = options.selected_op_list_path or options.operators_yaml_path
         selected = {"operators": operators} if operators else {}
@@ -97,14 +95,6 @@ class GenerateCode(Script):
         given = {} if options.install_dir is None else {"generated": "--install-dir "}
         given |= {} if options.selected_op_list_path is None else {"operators": "--selected-op-list-path "}
         return {**super().in_place_of_variables(options), **given}
-
-    def run_with(self, options: argparse.Namespace, request: Request, given: Mapping[str, str]) -> int:
-        status = super().run_with(options, request, given)
-        if status or not options.compare:
-            return status
-        from gradmill.cli.commands.compare_code import compare
-
-        return compare(request.config(), options, checkout_of(options, given.get("specs", "")))
 
 
 SCRIPT = GenerateCode
@@ -126,7 +116,7 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
     return subsets + views + lazy  # the script writes these for any subset
 
 
-def checkout_of(options: argparse.Namespace, specs: str) -> str:
+def _checkout_of(options: argparse.Namespace, specs: str) -> str:
     """The root of the checkout with these files. The script takes all others from the checkout that it is part of, and
     Buck gives it a folder with `aten` alone: then the checkout is `specs`, by default the current folder."""
     native, tags = options.native_functions_path or _NATIVE, options.tags_path or _TAGS
