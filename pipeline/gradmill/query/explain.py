@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 from gradmill.query.database import Database
-from gradmill.query.engine import Call, retried
-from gradmill.query.memo import ITEM, MISSING, Dep, Name, decode, digest_of
+from gradmill.query.engine import retried
+from gradmill.query.memo import ITEM, MISSING, Dep, Name, decode
 from gradmill.query.query import Query, Table
 
 V = TypeVar("V")
@@ -80,16 +79,3 @@ def item_before(db: Database, table: Table[Any, V], *args: Any) -> V | None:
     memo = db.replaced.get(call.row, call.memo)
     item = None if memo is None else db.items_of(memo).get(args[-1])
     return None if item is None else decode(table.item_decoder, item.value)
-
-
-@retried
-def digest_of_all(db: Database, root: Name, wanted: Callable[[Name], bool]) -> bytes:
-    """The digest of all calls with wanted names that a verified call depends on by way of such calls."""
-    digests: dict[Name, bytes] = {}
-    waiting: list[Call | None] = [db.by_name(root)]
-    while waiting:
-        call = waiting.pop()
-        if call is not None and call.memo is not None and call.name not in digests and wanted(call.name):
-            digests[call.name] = call.memo.digest
-            waiting += [db.by_row(dep.row) for dep in call.memo.deps]
-    return digest_of(*sorted(digests.values()))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
 
 from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.table import COMMANDS
@@ -22,9 +21,6 @@ from gradmill.session.session import EVERYTHING, SILENT, Progress, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings, settings_report
 
-if TYPE_CHECKING:
-    from gradmill.model.units import Unit
-
 _REST = "all files are complete, as before or new: the next run writes the others"
 
 
@@ -38,16 +34,18 @@ def main(request: Request) -> int:
 
 def run(request: Request, config: Config) -> int:
     """A run of a configuration; returns the exit status. A plain command line has its answer kept for the next one."""
+    if config.stamp and request.names:
+        raise SpecError(
+            f"{config.option('stamp', config.stamp)}: a stamp is of a whole run", "leave it out, or the names"
+        )
     check_claims(config)
     with closing(Session.open(config, writes=True)) as session:
         printed = None if request.options.get("quiet") else Lines(session, verbose=bool(request.options.get("verbose")))
-        selected: Sequence[str] = ()
         selection = EVERYTHING
         if request.names:
             from gradmill.session.selection import names_of, selection_of
 
-            selected = names_of(session, request.names, [*COMMANDS])
-            selection = selection_of(session, selected)
+            selection = selection_of(session, names_of(session, request.names, [*COMMANDS]))
         try:
             updated = session.update(selection, progress=printed or SILENT)
             failure = updated.problems().report if updated.failed else ""
@@ -61,7 +59,7 @@ def run(request: Request, config: Config) -> int:
             session.save(failed=True)
             return 1
         if config.stamp:
-            _write_stamp(session, selected or [*session.stages.analysis, "emit", "shard", "manifest"])
+            _write_stamp(session)
         session.save()
         print_report(updated.problems().report, config.format)
         if is_plain(request.line):
@@ -79,12 +77,16 @@ def _failure(error: Exception) -> str:
     return f"{reason(error)}\n  {_REST}\n"
 
 
-def _write_stamp(session: Session, selected: Sequence[str]) -> None:
-    """Writes the digests of the selected results to the file in `stamp=`, if they changed."""
+def _write_stamp(session: Session) -> None:
+    """Writes the digest of all results to the file in `stamp=`, if it changed."""
     from gradmill.io.files import read_file, replace_file
+    from gradmill.query.memo import digest_of
     from gradmill.session.places import refusal_of
+    from gradmill.stages.manifest import manifest, units_digest
 
-    data, config = _stamp_of(session, selected), session.config
+    config = session.config
+    results = digest_of(session.db.digest(manifest, *session.layout), units_digest(session.db))
+    data = f"gradmill stamp\n{results.hex()}\n".encode()
     named = config.option("stamp", config.stamp)
     if problem := refusal_of(session, "stamp", config.stamp):
         hint = f"move it, or name another place: {config.option('stamp', 'FILE')}"
@@ -94,38 +96,6 @@ def _write_stamp(session: Session, selected: Sequence[str]) -> None:
             replace_file(config.stamp, data)
     except OSError as error:
         raise SpecError(f"{named}: {error.strerror}") from None
-
-
-def _stamp_of(session: Session, selected: Sequence[str]) -> bytes:
-    """The bytes of the stamp: a line for each selected task with the digest of its result, in hex."""
-    from gradmill.session.contents import units as units_of
-
-    units = units_of(session.db) if any(task.startswith("emit:") for task in selected) else {}
-    lines = [f"{task} {_digest_of(session, task, units).hex()}" for task in selected]
-    return "\n".join(["gradmill stamp", *lines, ""]).encode()
-
-
-def _digest_of(session: Session, task: str, units: Mapping[str, tuple[str, Unit]]) -> bytes:
-    """The digest of a task's result: of a stage, that of all values of its queries."""
-    from gradmill.query.explain import digest_of_all
-    from gradmill.query.memo import digest_of
-    from gradmill.stages.emit import text
-    from gradmill.stages.manifest import manifest, units_digest
-    from gradmill.stages.shard import made
-
-    if task in session.stages.analysis:
-        query, *args = session.stages.root(task)
-        session.db.digest(query, *args)
-        module = query.module
-        return digest_of_all(session.db, (query.name, *args), lambda name: str(name[0]).partition(":")[0] == module)
-    group, _, name = task.partition(":")
-    if group == "manifest":
-        return digest_of(session.db.digest(manifest, *session.layout), units_digest(session.db))
-    if group == "emit" and name in units:
-        family, unit = units[name]
-        return session.db.digest(text, family, unit.name)
-    names = [name] if group == "shard" and name else session.file_names()
-    return digest_of(*(session.db.digest(made, *session.layout, file) for file in names))
 
 
 class Lines(Progress):

@@ -27,7 +27,7 @@ from gradmill.session.settings.variables import FILES
 
 CACHE = "build/gradmill"
 BUILD_FILES = {  # gradmill's own options: a variable -> its meaning
-    "stamp": "write the digests of the results to FILE, if they changed",
+    "stamp": "write the digest of all results to FILE, if it changed",
     "depfile": "write a rule with all inputs to FILE, for Ninja and CMake",
     "outputs": "write the list of generated files to FILE, for CMake",
 }

@@ -61,7 +61,7 @@ class Config(Struct, frozen=True):
     strict: bool
     layout: str = "upstream"
     shards: int = 16  # of the split layout
-    stamp: str = ""  # a file with the digests of the results, for other build systems
+    stamp: str = ""  # a file with the digest of all results, for other build systems
     depfile: str = ""  # a file with all inputs of the run, as a rule of Make
     outputs: str = ""  # a file with all generated files, as variables of CMake
     warning: str = ""  # about the release

@@ -187,7 +187,7 @@ VARIABLES = {
         ),
     ),
     "stamp": Variable(
-        "a file for the digests of the results",
+        "a file for the digest of all results",
         path=_FILE,
         output=True,
         exported=False,
