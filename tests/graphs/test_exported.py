@@ -13,7 +13,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 from cpp import toolchain
-from hostile_stores import large_directory
 from torch import Tensor, nn
 from torch._export.serde import serialize
 from torch._higher_order_ops.while_loop import while_loop
@@ -421,14 +420,8 @@ def test_a_damaged_member_is_refused(small: Path, tmp_path: Path) -> None:
     assert "cannot be read" in refused(tmp_path / "model.pt2")
 
 
-def test_a_zip_with_a_directory_that_no_model_has_is_refused(tmp_path: Path) -> None:
-    """Of 50 MB: its million entries would take a second, and 400 MB."""
-    (tmp_path / "model.pt2").write_bytes(large_directory(1_000_000))
-    assert "it is truncated or damaged" in refused(tmp_path / "model.pt2")
-
-
 def test_a_large_model_that_is_not_compressed_is_read(small: Path, tmp_path: Path) -> None:
-    """As `torch.export.save` writes it: the limit for the directory of the file is none for what is in it."""
+    """As `torch.export.save` writes it."""
     with zipfile.ZipFile(small) as old, zipfile.ZipFile(tmp_path / "model.pt2", "w") as new:
         for name in old.namelist():
             blanks = b" " * (40 << 20) if name.endswith("models/model.json") else b""

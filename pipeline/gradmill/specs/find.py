@@ -272,13 +272,11 @@ def with_generator(specs: SpecSet, paths: Iterable[str]) -> SpecSet:
 
 
 def _wheel(path: str, known: Templates) -> SpecSet:
-    from zipfile import BadZipFile
-
-    from gradmill.io.zips import BoundedZip
+    from zipfile import BadZipFile, ZipFile
 
     prefix = "torchgen/packaged/"
     try:
-        with BoundedZip(path) as archive:
+        with ZipFile(path) as archive:
             members = {info.filename: info.flag_bits & _ENCRYPTED for info in archive.infolist()}
     except (BadZipFile, OSError) as error:
         raise SpecError(f"{path}: not a wheel: {error}", "download it again") from error

@@ -91,9 +91,9 @@ def _read_member(path: str, member: str) -> bytes:
 @lru_cache(maxsize=1)
 def _archive(path: str, stat: Stat | None) -> ZipFile:
     """An open zip file, keyed by path and stat. A torch wheel has 12,000 members, and a run reads some 24 of them."""
-    from gradmill.io.zips import BoundedZip
+    from zipfile import ZipFile
 
-    return BoundedZip(path)
+    return ZipFile(path)
 
 
 def _check_size(size: int) -> None:

@@ -14,7 +14,6 @@ from errno import EFBIG, EINVAL, EIO
 import msgspec
 
 from gradmill.io.decoding import decode_json
-from gradmill.io.zips import BoundedZip
 
 MAX_MODEL = 64 << 20  # bytes of model.json, and of the list of weights
 MAX_MEMBERS = 200_000
@@ -27,7 +26,7 @@ _Weights = dict[str, dict[str, dict[str, object]]]
 def read_model(path: str) -> bytes:
     """The bytes of the model's JSON. Raises an OSError with the reason if it cannot be read."""
     try:
-        archive = BoundedZip(path)
+        archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
         what = "it is truncated or damaged: export the model again"
         if not _starts_as_zip(path):
