@@ -36,8 +36,8 @@ def test_a_repeated_run_says_the_same(flat: Path) -> None:
     again = [forked.gradmill([], flat) for _ in range(2)]
     assert {run.stderr for run in again} == {first.stderr}
     assert again[0].stdout == again[1].stdout and "-- manifest" in again[0].stdout
-    (record,) = (flat / "cache").glob("*/last-*")
-    assert b"-- manifest" in record.read_bytes(), "the answer without imports"
+    (answer,) = (flat / "cache").glob("*/answer-*")
+    assert b"-- manifest" in answer.read_bytes(), "the answer without imports"
 
 
 def test_a_description_comes_before_the_files_next_to_it(flat: Path) -> None:
