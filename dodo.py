@@ -27,14 +27,14 @@ from gradmill.cli.start.main import check_variables
 from gradmill.io.decoding import decode_json
 from gradmill.problems.plain import lines, message_of, reason
 from gradmill.problems.problem import SpecError
-from gradmill.session.claims import check_claims
 from gradmill.session.cleaning import clean
-from gradmill.session.contents import At, units
 from gradmill.session.own_code import RUN_AGAIN, CodeChanged
+from gradmill.session.paths import check_claims
 from gradmill.session.session import MANIFEST, Selection, Session, Updated
 from gradmill.session.settings.config import NO_FIX, NO_FIX_HINT, read_config
 from gradmill.session.settings.reader import read_settings
 from gradmill.session.settings.variables import VARIABLES
+from gradmill.session.units import At, units
 from gradmill.stages.requested import families
 
 LOCK = RLock()  # of the session, with `doit -n`: threads run actions, and the main one asks what is up to date

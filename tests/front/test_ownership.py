@@ -29,8 +29,8 @@ from project import (
 )
 
 from gradmill.session import record
-from gradmill.session.claims import claim, owner_of
 from gradmill.session.output.folder_record import FolderRecord
+from gradmill.session.paths import claim, owner_of
 from gradmill.session.settings.config import read_config
 from gradmill.specs.location import Location
 

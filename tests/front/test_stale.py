@@ -6,7 +6,7 @@ from project import Project
 
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
-from gradmill.session.stale import StaleUnits
+from gradmill.session.units import StaleUnits
 from gradmill.stages.shard import block, blocks
 
 

@@ -15,9 +15,9 @@ from gradmill.extensions.browse.page.relations import members
 from gradmill.extensions.browse.page.subjects import operator
 from gradmill.extensions.browse.pages import PageSession
 from gradmill.session.build import BUDGET
-from gradmill.session.contents import titles_of
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
+from gradmill.session.units import titles_of
 
 pytestmark = [pytest.mark.slow(15)]
 

@@ -672,18 +672,19 @@ def test_two_nodes_of_one_name_are_the_same_incrementally(built: Project) -> Non
 
 
 def test_units_that_share_a_title_have_the_same_numbers_in_every_run(kernels: Project) -> None:
-    from gradmill.session import contents
     from gradmill.session.session import Session
     from gradmill.session.settings.config import read_config
+    from gradmill.session.units import titles_of
+    from gradmill.session.units import units as units_of
 
     schema = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha"
     kernels.replace("native_functions.yaml", f"{schema}=1", f"{schema}=2")
     kernels.build()  # the in-place variant has another default now, so it gets a functional variant of its own
     build = Session.open(read_config(kernels.values))
-    units = contents.units(build.db)
+    units = units_of(build.db)
     at = [(family, unit.name) for family, unit in units.values()]
     some = [(at[i : i + 8], [*units][i : i + 8]) for i in range(0, len(at), 8)]
-    assert [contents.titles_of(build.db, each) for each, _ in some] == [titles for _, titles in some]
+    assert [titles_of(build.db, each) for each, _ in some] == [titles for _, titles in some]
     build.close()
     assert "TraceType::add_Tensor#2" in units
     kernels.replace("native_functions.yaml", f"{schema}=2", f"{schema}=3")

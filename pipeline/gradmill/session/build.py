@@ -11,13 +11,12 @@ from gradmill.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, 
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError
 from gradmill.session import record
-from gradmill.session.claims import check_files
 from gradmill.session.inputs import Inputs
 from gradmill.session.lock import Lock
 from gradmill.session.output.folder_record import FolderRecord
 from gradmill.session.output.outputs import Outputs
 from gradmill.session.own_code import CodeChanged
-from gradmill.session.paths import RECORD, Paths, paths_of
+from gradmill.session.paths import RECORD, Paths, check_files, paths_of
 from gradmill.session.problems import Problems, all_problems, fails
 from gradmill.session.record import Record
 from gradmill.session.roots import Root, Stages, find_query

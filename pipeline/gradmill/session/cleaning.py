@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gradmill.families.file import ANY
 from gradmill.io.files import remove_empty
-from gradmill.session.output.ownership import is_manifest, is_rule_for
+from gradmill.session.output.outputs import is_manifest, is_rule_for
 from gradmill.session.session import Session
 
 

@@ -13,8 +13,7 @@ from msgspec import Struct
 from gradmill.doors import loaded
 from gradmill.io.files import read_file, remove_abandoned, stat_of
 from gradmill.problems.problem import SpecError
-from gradmill.session.claims import owner_of
-from gradmill.session.paths import FAILED, PAGES, code_of, own_files, stores_in
+from gradmill.session.paths import FAILED, PAGES, code_of, own_files, owner_of, stores_in
 from gradmill.store.sqlite import files_of, is_store, set_aside_of
 
 BUSY = "in use, or just built"

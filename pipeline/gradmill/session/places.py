@@ -16,9 +16,8 @@ from gradmill.model.regex import regex
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError, all_of
 from gradmill.session.build import Build
-from gradmill.session.claims import check_owners, claim_cache
 from gradmill.session.output.folder_record import FILES
-from gradmill.session.output.ownership import (
+from gradmill.session.output.outputs import (
     CHANGED,
     FOREIGN,
     INPUT,
@@ -30,7 +29,7 @@ from gradmill.session.output.ownership import (
     source_in,
     source_of,
 )
-from gradmill.session.paths import own_files
+from gradmill.session.paths import check_owners, claim_cache, own_files
 from gradmill.session.settings.config import Config
 
 if TYPE_CHECKING:

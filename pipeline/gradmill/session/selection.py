@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from gradmill.families.file import ANY
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.session import contents
-from gradmill.session.contents import At
 from gradmill.session.session import EVERYTHING, Selection, Session
 from gradmill.session.settings.variables import NEAR
+from gradmill.session.units import At
+from gradmill.session.units import units as units_of_build
 from gradmill.stages.requested import families
 
 _ALL = "gradmill list --all lists the stages, units and files"
@@ -22,7 +22,7 @@ GROUPS = (f"{UNITS}:", f"{FILES}:")  # what the names of units and files begin w
 
 def all_names(session: Session) -> list[str]:
     """The names of everything: stages, groups, units, files. Brings the stages up to date."""
-    units = (f"{UNITS}:{title}" for title in contents.units(session.db))
+    units = (f"{UNITS}:{title}" for title in units_of_build(session.db))
     files = (f"{FILES}:{name}" for name in session.file_names())
     return [*session.stages.analysis, UNITS, FILES, MANIFEST, *units, *files]
 
@@ -50,7 +50,7 @@ def names_of(session: Session, words: Iterable[str], commands: Sequence[str] = (
         elif word in known:
             selected[word] = None
         elif word != family and family in families(session.db):
-            units = contents.units(session.db).items()
+            units = units_of_build(session.db).items()
             selected |= dict.fromkeys(f"{UNITS}:{title}" for title, (own, _) in units if own == family)
         else:
             raise _no_such_name(word, known)
@@ -92,7 +92,7 @@ def selection_of(session: Session, names: Sequence[str]) -> Selection:
 def units_of(session: Session, names: Iterable[str]) -> list[At]:
     """The units among names."""
     titles = [name.removeprefix(f"{UNITS}:") for name in names if name.startswith(f"{UNITS}:")]
-    known = contents.units(session.db) if titles else {}
+    known = units_of_build(session.db) if titles else {}
     return [(family, unit.name) for family, unit in (known[title] for title in titles)]
 
 

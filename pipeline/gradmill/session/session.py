@@ -20,14 +20,13 @@ from gradmill.io.files import Stat, put_file, stat_of
 from gradmill.problems.plain import warn
 from gradmill.session import answer, record
 from gradmill.session.build import Build
-from gradmill.session.claims import claim_cache
-from gradmill.session.contents import At
 from gradmill.session.output.outputs import Written
+from gradmill.session.paths import claim_cache
 from gradmill.session.places import check_places, is_made_of, manifest_changes, remove_orphans
 from gradmill.session.problems import Problems
 from gradmill.session.record import Record, all_stats
 from gradmill.session.roots import Root
-from gradmill.session.stale import StaleUnits
+from gradmill.session.units import At, StaleUnits
 
 if TYPE_CHECKING:
     from gradmill.query.query import Parts

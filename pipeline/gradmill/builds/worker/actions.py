@@ -20,8 +20,8 @@ from msgspec import Struct
 from gradmill.problems.plain import message_of, reason
 from gradmill.problems.problem import SpecError, all_of
 from gradmill.session.build import BUDGET
-from gradmill.session.claims import check_claims
 from gradmill.session.own_code import PACKAGE
+from gradmill.session.paths import check_claims
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
 from gradmill.session.settings.variables import VARIABLES, no_such_variable

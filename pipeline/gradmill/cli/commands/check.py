@@ -11,10 +11,9 @@ from gradmill.cli.commands.request import Request
 from gradmill.cli.console import print_report
 from gradmill.problems.plain import line, lines
 from gradmill.problems.problem import SpecError
-from gradmill.session.claims import check_cache
 from gradmill.session.fixes import apply_fixes
 from gradmill.session.inputs import Inputs
-from gradmill.session.paths import stores_in
+from gradmill.session.paths import check_cache, stores_in
 from gradmill.session.session import Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import Settings

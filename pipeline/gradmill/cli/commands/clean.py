@@ -6,8 +6,8 @@ import sys
 
 from gradmill.cli.commands.request import Request
 from gradmill.problems.plain import lines
-from gradmill.session.claims import check_owners
 from gradmill.session.cleaning import clean
+from gradmill.session.paths import check_owners
 from gradmill.session.selection import FILES, MANIFEST, names_of
 
 

@@ -11,10 +11,10 @@ from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
 from gradmill.doors import loaded
 from gradmill.problems.plain import lines
-from gradmill.session import contents
-from gradmill.session.contents import At
 from gradmill.session.selection import FILES, MANIFEST, UNITS, names_of
 from gradmill.session.session import Progress, Session
+from gradmill.session.units import At, schemas_of
+from gradmill.session.units import units as units_of_build
 
 _TO_RUN, _CURRENT = "run", "up-to-date"
 _GROUPS = {  # what is listed besides stages
@@ -55,8 +55,8 @@ def _listed(session: Session, *, inner: bool) -> list[Listed]:
     listed = [Listed(name, doc) for name, (doc, *_) in session.stages.analysis.items()]
     listed += [Listed(name, doc, target=session.paths.manifest * (name == MANIFEST)) for name, doc in _GROUPS.items()]
     if inner:
-        named = contents.units(session.db)
-        schemas = contents.schemas_of(session.db, named)
+        named = units_of_build(session.db)
+        schemas = schemas_of(session.db, named)
         units = ((f"{UNITS}:{title}", schemas.get(title) or unit.op) for title, (_, unit) in named.items())
         listed += [Listed(name, doc) for name, doc in units]
         files = session.file_names()
@@ -91,7 +91,7 @@ def _states(session: Session) -> dict[str, str]:
     failed = session.update(write=False, progress=seen).failed
     current = seen.current
     if not failed:
-        units = contents.units(session.db).items()
+        units = units_of_build(session.db).items()
         current |= {f"{UNITS}:{title}" for title, (own, unit) in units if (own, unit.name) not in seen.rebuilt}
         files = {f"{FILES}:{name}" for name in session.file_names()}
         current |= {FILES} if files <= current else set()

@@ -14,7 +14,7 @@ from gradmill.cli.commands.request import Failed
 from gradmill.io.files import replace_file
 from gradmill.problems import plain
 from gradmill.problems.problem import SpecError
-from gradmill.session.output.ownership import has_mark, identities, refusal, refused
+from gradmill.session.output.outputs import has_mark, identities, refusal, refused
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_against
 from gradmill.session.settings.variables import REVISION

@@ -13,7 +13,7 @@ from gradmill.cli.commands.table import COMMANDS
 from gradmill.cli.console import Terminal, print_report
 from gradmill.problems.problem import SpecError
 from gradmill.query.memo import Name
-from gradmill.session.claims import check_cache
+from gradmill.session.paths import check_cache
 from gradmill.session.problems import Problems
 from gradmill.session.roots import Root
 from gradmill.session.session import Session

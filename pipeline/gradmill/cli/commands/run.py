@@ -14,12 +14,12 @@ from gradmill.io.files import evidence, stat_of
 from gradmill.problems.plain import lines, message_of, reason
 from gradmill.problems.problem import SpecError
 from gradmill.session.answer import command_of, is_plain
-from gradmill.session.claims import check_claims
-from gradmill.session.contents import At, titles_of
 from gradmill.session.own_code import RUN_AGAIN, CodeChanged
+from gradmill.session.paths import check_claims
 from gradmill.session.session import EVERYTHING, SILENT, Progress, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings, settings_report
+from gradmill.session.units import At, titles_of
 
 _REST = "all files are complete, as before or new: the next run writes the others"
 

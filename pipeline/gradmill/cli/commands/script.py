@@ -19,7 +19,7 @@ from gradmill.cli.console import print_report
 from gradmill.io.files import read_file
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.session.claims import check_cache
+from gradmill.session.paths import check_cache
 from gradmill.session.places import check_build_files
 from gradmill.session.session import Session
 from gradmill.session.settings.config import Config

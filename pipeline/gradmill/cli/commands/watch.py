@@ -19,11 +19,11 @@ from gradmill.io.stats import unchanged
 from gradmill.problems.plain import line, message_of, reason
 from gradmill.problems.problem import SpecError
 from gradmill.session.build import BUDGET
-from gradmill.session.claims import check_claims
-from gradmill.session.contents import titles_of
+from gradmill.session.paths import check_claims
 from gradmill.session.session import ALL_FILES, MANIFEST, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings
+from gradmill.session.units import titles_of
 
 # Milliseconds: how long to collect events of one save, and the polling interval.
 DEBOUNCE = 8

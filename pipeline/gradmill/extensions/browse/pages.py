@@ -16,10 +16,9 @@ from gradmill.cli.console import Terminal
 from gradmill.io.files import Stat, read_file, remove_abandoned, stat_of
 from gradmill.problems.problem import SpecError, all_of
 from gradmill.query.query import Parts
-from gradmill.session.claims import claim_cache
 from gradmill.session.inputs import Inputs
-from gradmill.session.output.ownership import has_mark, identities, refused
-from gradmill.session.paths import VERIFIED, paths_of_pages
+from gradmill.session.output.outputs import has_mark, identities, refused
+from gradmill.session.paths import VERIFIED, claim_cache, paths_of_pages
 from gradmill.session.places import remove_old
 from gradmill.session.problems import Problems
 from gradmill.session.roots import Root

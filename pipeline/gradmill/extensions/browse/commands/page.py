@@ -13,7 +13,7 @@ from gradmill.cli.console import print_report
 from gradmill.doors import checker
 from gradmill.extensions.browse.pages import Other, PageSession, facts_of, set_name
 from gradmill.problems.plain import lines
-from gradmill.session.claims import check_claims
+from gradmill.session.paths import check_claims
 from gradmill.session.problems import Problems
 from gradmill.session.session import Session
 from gradmill.session.settings.config import Config, read_against

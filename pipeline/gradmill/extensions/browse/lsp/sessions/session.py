@@ -21,10 +21,9 @@ from gradmill.problems.render import MAX_SHOWN
 from gradmill.problems.report import Report, report_of
 from gradmill.query.database import Database
 from gradmill.session.build import BUDGET, Build
-from gradmill.session.claims import owner_of
 from gradmill.session.inputs import Inputs
 from gradmill.session.own_code import OwnCode
-from gradmill.session.paths import paths_of
+from gradmill.session.paths import owner_of, paths_of
 from gradmill.session.problems import all_problems, doubt_of, fails
 from gradmill.session.roots import Root
 from gradmill.session.settings.config import Config
