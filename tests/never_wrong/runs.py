@@ -17,7 +17,7 @@ from forked import tasks_in
 from manifests import manifest_in
 from project import files_in
 
-from gradmill.cli.start.main import main
+from gradmill.cli.commands.request import main
 
 
 class Outcome(NamedTuple):

@@ -563,7 +563,7 @@ def test_a_run_without_pages_knows_nothing_of_them(edited: Project) -> None:
     """Neither the library nor a module nor a row of theirs."""
     printed = """
 import sys
-from gradmill.cli.start.main import main
+from gradmill.cli.commands.request import main
 assert not main(sys.argv[1:]), "the run failed"
 print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "gradmill.extensions.browse.page"))])
 """

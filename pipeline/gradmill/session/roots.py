@@ -110,6 +110,6 @@ def find_query(name: str) -> Query[Any, Any] | None:
     from gradmill.query.query import Query
 
     module, _, function = name.partition(":")
-    modules = {*_ALL, *(each for extension in extensions().values() for each in extension.queries)}
-    query = getattr(import_module(module), function, None) if module in modules else None
+    known = module in _ALL or any(module in each.queries for each in extensions().values())
+    query = getattr(import_module(module), function, None) if known else None
     return query if isinstance(query, Query) else None

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 
 from gradmill.cli.commands.request import Request
-from gradmill.cli.commands.table import COMMANDS
 from gradmill.cli.console import FEW, Terminal, done, print_report, summary, up_to_date
 from gradmill.io.files import evidence, stat_of
 from gradmill.problems.plain import lines, message_of, reason
@@ -43,6 +42,7 @@ def run(request: Request, config: Config) -> int:
         printed = None if request.options.get("quiet") else Lines(session, verbose=bool(request.options.get("verbose")))
         selection = EVERYTHING
         if request.names:
+            from gradmill.cli.commands.table import COMMANDS
             from gradmill.session.selection import names_of, selection_of
 
             selection = selection_of(session, names_of(session, request.names, [*COMMANDS]))

@@ -81,15 +81,14 @@ class Script:
                 refuse(self.name, f"{name}={given[name]}: the arguments determine it", hint)
         options = self.arguments().read(request.names)
         variables = {"cache": CACHE, **self.variables_for(options, given)}
-        return self.run_with(options, Request(self.name, [], {}, variables, self.in_place_of_variables(options)), given)
-
-    def run_with(self, options: argparse.Namespace, request: Request, given: Mapping[str, str]) -> int:
-        """Runs; returns the exit status. `given`: the variables of the command line."""
-        if getattr(options, "dry_run", False):
-            for name, path in build_files(options).items():
-                warn(f"{self.name}: --{name} {path}: it is not written with --dry-run")
-            return _dry_run(request.config())
-        return run(request, request.config())
+        instead_of = self.in_place_of_variables(options)
+        of_run = Request(self.name, variables=variables, replaced=instead_of, script=True)
+        config = of_run.config()
+        if not getattr(options, "dry_run", False):
+            return run(of_run, config)
+        for name, path in build_files(options).items():
+            warn(f"{self.name}: --{name} {path}: it is not written with --dry-run")
+        return _dry_run(config)
 
 
 def _dry_run(config: Config) -> int:

@@ -17,8 +17,6 @@ from gradmill.cli.commands.command import (
 )
 from gradmill.doors import loaded, readers
 
-RUN = "run"  # the command of a command line without one
-
 _OWN = {
     "init": Command(
         GENERATE,
@@ -27,7 +25,7 @@ _OWN = {
         "FOLDER is the current one by default. specs= is the set that it begins on top of: the installed torch, else"
         " core. Overwrites no file. Then run gradmill in the folder, and read docs/vendors.md.",
     ),
-    RUN: Command(
+    "run": Command(
         GENERATE,
         "regenerate what changed; the default command",
         "[NAME …] [variable=value …]",

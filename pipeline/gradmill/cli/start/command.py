@@ -31,7 +31,7 @@ def main(words: list[str]) -> int:
     if answer is None:
         try:
             return _run(words)
-        except KeyboardInterrupt:  # while modules are loaded; afterwards `start.main` handles it
+        except KeyboardInterrupt:  # while modules are loaded; afterwards `request.main` handles it
             sys.stderr.write("interrupted: all written files are complete\n")
             return 130
     out, error = answer
@@ -44,7 +44,7 @@ def _run(words: list[str]) -> int:
     import gc
 
     gc.disable()  # the many imports leave no garbage
-    from gradmill.cli.start.main import main as run_command
+    from gradmill.cli.commands.request import main as run_command
 
     return run_command(words)
 
