@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -129,6 +130,24 @@ def test_what_is_copied_or_moved_whole_is_accepted(toy: Toy) -> None:
         shutil.copytree(toy.path.parent, folder)
         toy.path = folder / "rows"
         assert toy.run((total, "x"), (total, "y")) == ([11, 2000], [])
+    assert toy.warned == []
+
+
+def test_a_commit_does_not_wait_for_who_reads_and_the_next_run_is_right(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_WAIT", 30.0)
+    reader = SqliteStore(str(toy.path), writes=False)
+    reader.begin()
+    toy.inputs["x"] = TEXT.replace(b"one", b"eleven")
+    begin = time.monotonic()
+    assert toy.run((total, "x"))[0] == [17]
+    assert time.monotonic() - begin < 15
+    assert toy.run((total, "x"), (total, "y")) == ([17, 2000], [])
+    assert reader.memo(row_of_query(total, ("x",))) is not None
+    reader.close()
+    toy.inputs["x"] = TEXT
+    assert toy.run((total, "x"))[0] == [11]
     assert toy.warned == []
 
 

@@ -182,7 +182,7 @@ class SqliteStore:
         self._run("PRAGMA wal_autocheckpoint = 0")  # values in the log leave the file as it was opened
         self._run(f"PRAGMA cache_size = -{_CACHE}")
         if not is_checkpointed(self.path):  # a process was killed
-            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._checkpoint()
         self._stat = stat_of(self.path)
 
     def _connect_to_read(self) -> None:
@@ -425,9 +425,15 @@ class SqliteStore:
             self.close()
             self._connect()
         else:
-            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._checkpoint()
         self._held, self._held_size, self._failed = {}, 0, None
         self._stat, self.empty = stat_of(self.path), False
+
+    def _checkpoint(self) -> None:
+        """Moves what is in SQLite's log into the database, unless another process reads it: no run waits for that."""
+        self._run("PRAGMA busy_timeout = 0")
+        self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._run(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
 
     def _give_up(self, error: Exception) -> None:
         """Goes on in memory, without a file that cannot be written."""
