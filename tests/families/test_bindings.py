@@ -231,8 +231,8 @@ def test_show_prints_signatures_lambdas_and_deprecated_forms(bound: Project) -> 
     run = bound.run("show", "bindings", specs="core")
     assert (run.status, run.stdout) == (3, "")
     assert run.stderr == (
-        "ERROR: show: the spec set has no Python bindings: they need the template python_torch_functions.cpp\n"
-        "  add it to the set's templates, next to Functions.h, or name a set with it, such as specs=torch\n"
+        "ERROR: families=bindings: 'bindings' is made from the template python_torch_functions.cpp, which the spec set"
+        " does not have\n  leave bindings out, or add the template\n"
     )
     assert "there is no such spec set" in bound.run("show", "bindings", specs="cora").stderr
     run = bound.run("show", "bindings", "mv", families="nodes")

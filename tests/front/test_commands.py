@@ -217,7 +217,7 @@ def test_watch_ends_quietly_while_it_restarts(built: Project, watching: Watching
     watching.wait_for("watching")
     (built.specs / "RELEASE").write_text("2.12.0\n")
     watching.wait_for("the description or the release of the spec set changed: restarting")
-    time.sleep(0.03)  # a new Python is being set up
+    time.sleep(0.03)  # another session is being opened
     assert (watching.stop(), watching.rest()) == (0, "")
 
 

@@ -4,7 +4,6 @@ files of killed runs, and what extensions keep there."""
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
@@ -16,8 +15,6 @@ from gradmill.problems.problem import SpecError
 from gradmill.session.paths import FAILED, PAGES, code_of, own_files, owner_of, stores_in
 from gradmill.store.sqlite import files_of, is_store, set_aside_of
 
-BUSY = "in use, or just built"
-
 
 class Collected(Struct, frozen=True):
     """What a collection of garbage deleted, and what is left: numbers of things, and bytes."""
@@ -28,10 +25,10 @@ class Collected(Struct, frozen=True):
     kept_bytes: int
 
 
-def collect_cache(cache: str, code: bytes, grace: float) -> Iterator[tuple[str, Collected | str]]:
+def collect_cache(cache: str, code: bytes) -> Iterator[tuple[str, Collected | str]]:
     """Collects garbage in the folder of each spec set: of the stores, that of the gradmill with the digest `code` is
-    kept. Yields each folder with what was deleted, or with the reason why it was left alone: it was written less than
-    `grace` seconds ago, or it may not be gradmill's. SpecError if nothing in `cache` is known as gradmill's."""
+    kept. Yields each folder with what was deleted, or with the reason why it was left alone: it may
+    not be gradmill's. SpecError if nothing in `cache` is known as gradmill's."""
     if not is_cache(cache):
         raise SpecError(f"{cache}: no run of gradmill noted anything here", "name its cache: cache=DIR")
     for name in _folders(cache):
@@ -47,10 +44,7 @@ def collect_cache(cache: str, code: bytes, grace: float) -> Iterator[tuple[str, 
         if not stores:
             continue
         remove_abandoned(folder, own_files(folder))
-        if os.path.getmtime(stores[0]) > time.time() - grace:
-            yield name, BUSY
-        else:
-            yield name, _remove_others(stores, code)
+        yield name, _remove_others(stores, code)
 
 
 def _remove_others(stores: list[str], code: bytes) -> Collected:

@@ -16,7 +16,7 @@ def main(request: Request) -> int:
     """Deletes what no run of this version of gradmill needs."""
     request.expect_none("gradmill gc [cache=DIR]")
     removed = removed_bytes = kept = kept_bytes = 0
-    for name, done in collect_cache(_cache(request), running_code().digest, request.options["grace"]):
+    for name, done in collect_cache(_cache(request), running_code().digest):
         if isinstance(done, str):
             sys.stdout.write(lines([f"{name}: {done}: left as it is"]))
             continue

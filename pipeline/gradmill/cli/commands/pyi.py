@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping
 from typing import ClassVar
 
-from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.script import Arguments, Script, build_files, is_same, refuse
 
 STUBS = "stubs"  # the files of that script
@@ -73,8 +72,3 @@ class Pyi(Script):
 
 
 SCRIPT = Pyi
-
-
-def main(request: Request) -> int:
-    """Runs with the arguments of the script."""
-    return SCRIPT().main(request)

@@ -9,11 +9,9 @@ import msgspec
 from gradmill.cli.commands.request import Request, check, fail_for
 from gradmill.doors import readers
 from gradmill.families.bindings.files import BINDINGS
-from gradmill.families.nodes.files import NODES
 from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.reports.show import rows, stages
 from gradmill.session.problems import Problems
-from gradmill.session.settings.config import missing_template, read_specs
 
 
 def main(request: Request) -> int:
@@ -24,7 +22,6 @@ def main(request: Request) -> int:
         raise SpecError(problem, nearest(stage, stages()) or f"stages: {', '.join(stages())}")
     if stage == BINDINGS.name:  # are shown unless other families are requested
         request.variables.setdefault("families", request.settings().get("families", BINDINGS.name))
-        _check_template(request.settings())
     with request.open() as session:
         if stage in readers() and stage not in session.config.added:
             raise SpecError(f"show: there are no {stage}", f"also write {stage}=PATH")
@@ -40,17 +37,3 @@ def main(request: Request) -> int:
         session.save_if_first()
         fail_for(session, Problems(session.config, session.db, refused))
     return 0
-
-
-def _check_template(variables: dict[str, str]) -> None:
-    """Raises a SpecError if the spec set cannot have Python bindings. Other errors of the variables are left to the
-    build."""
-    try:
-        template = missing_template(read_specs(variables), BINDINGS.name)
-    except SpecError:
-        return
-    if template:
-        raise SpecError(
-            f"show: the spec set has no Python bindings: they need the template {template}",
-            f"add it to the set's templates, next to {NODES.templates[0]}, or name a set with it, such as specs=torch",
-        )

@@ -170,13 +170,8 @@ _OWN = {
     "gc": Command(
         CLEAN,
         "drop unneeded rows, values and verdicts from the cache",
-        "[--grace SECONDS] [cache=DIR]",
+        "[cache=DIR]",
         "Keeps the results of each spec set's last run, in every layout; drops all older results.",
-        (
-            Option(
-                "--grace", "skip spec sets that were built less than this many seconds ago [0]", "", "SECONDS", type=int
-            ),
-        ),
     ),
     "completion": Command(
         OTHER,

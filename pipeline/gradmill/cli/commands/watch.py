@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +11,8 @@ from contextlib import closing, suppress
 
 from gradmill.cli.commands.request import Request
 from gradmill.cli.console import FEW, counted, print_report
-from gradmill.cli.process import end_in_callbacks, restart
 from gradmill.doors import loaded
+from gradmill.cli.process import end_in_callbacks
 from gradmill.io.files import UNSETTLED, Stat, stat_of
 from gradmill.io.stats import unchanged
 from gradmill.problems.plain import line, message_of, reason
@@ -34,10 +33,16 @@ WAKE = 250  # after this time without an event, the watcher yields an empty set 
 def main(request: Request) -> int:
     """Remains in memory. After every save it brings everything up to date and prints one line."""
     request.expect_none("gradmill watch [specs=SET]")
-    config, variables = request.config(), request.variables
-    check_claims(config)
-    with closing(Session.open(config, writes=True, budget=BUDGET)) as session:
-        _Watch(session, variables).run()
+    config: Config | None = request.config()
+    gc.disable()
+    try:
+        while config is not None:
+            check_claims(config)
+            with closing(Session.open(config, writes=True, budget=BUDGET)) as session:
+                config = _Watch(session, request.variables).run()
+            gc.unfreeze()
+    except KeyboardInterrupt:  # even during a pass: every written file is complete
+        pass
     return 0
 
 
@@ -50,15 +55,11 @@ class _Watch:
         self._beside = [each(variables) for each in loaded("beside")]  # what goes on next to it
         self._report: str | None = None  # of the last pass
 
-    def run(self) -> None:
-        """Runs until Ctrl-C. CodeChanged if gradmill's own code changed."""
-        gc.disable()
+    def run(self) -> Config | None:
+        """Runs until the configuration is another one: that one. CodeChanged if gradmill's own code changed."""
         end_in_callbacks(self._end)
         try:
-            _hold_interrupts("SIG_UNBLOCK")
-            self._watch()
-        except KeyboardInterrupt:  # even during a pass: every written file is complete
-            pass
+            return self._watch()
         finally:
             self._stop()
 
@@ -72,13 +73,7 @@ class _Watch:
         sys.stdout.flush()
         os._exit(0)
 
-    def _restart(self, why: str) -> None:
-        self._stop()
-        print(f"{why}: restarting", flush=True)
-        _hold_interrupts("SIG_BLOCK")
-        restart()
-
-    def _watch(self) -> None:
+    def _watch(self) -> Config | None:
         session, config = self._session, self._session.config
         watching, wrong, settings = False, "", _stats(self._variables)
         events = _events(session)
@@ -95,15 +90,17 @@ class _Watch:
                     print(wrong, file=sys.stderr, flush=True)
                 continue
             wrong = ""
-            if (now.specs, now.release) != (config.specs, config.release):
-                self._restart("the description or the release of the spec set changed")
             if now != config:
-                self._restart("the settings changed")
+                of_set = (now.specs, now.release) != (config.specs, config.release)
+                what = "description or the release of the spec set" if of_set else "settings"
+                print(f"the {what} changed: restarting", flush=True)
+                return now
             self._pass()
             if not watching:  # this pass has read what was saved before the watcher started
                 watching = True
                 gc.freeze()
                 print(line(f"watching {config.specs.name}; Ctrl-C ends"), flush=True)
+        return None
 
     def _pass(self, *, first: bool = False) -> None:
         """Brings everything up to date and prints a line about the changed units and files."""
@@ -154,12 +151,6 @@ def _events(session: Session) -> Iterator[list[str]]:
     )
     for changes in events:
         yield [path for _, path in changes]
-
-
-def _hold_interrupts(how: str) -> None:
-    """Holds Ctrl-C back over a restart: the new process would be ended by it before it watches, or never see it."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(getattr(signal, how), {signal.SIGINT})
 
 
 def _stats(variables: Mapping[str, str]) -> dict[str, Stat | None]:
