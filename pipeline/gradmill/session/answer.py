@@ -98,8 +98,8 @@ def file_of(command: bytes, out: bytes, error: bytes, stats: Mapping[str, tuple[
     files on which that depends, and their paths, missing ones last. No other field has a NUL."""
     present = {path: stat for path, stat in stats.items() if stat is not None}
     numbers = repr([number for stat in present.values() for number in stat])[1:-1].encode()
-    paths = [os.fsencode(path) for path in (*present, *(path for path in stats if path not in present))]
-    return with_checksum(b"\0".join([_FORMAT, command, out, error, numbers, *paths]))
+    paths = os.fsencode("\0".join([*present, *(path for path in stats if path not in present)]))
+    return with_checksum(b"\0".join([_FORMAT, command, out, error, numbers, paths]))
 
 
 def _noted(paths: list[bytes], numbers: bytes) -> Iterator[tuple[bytes, tuple[int, ...] | None]]:

@@ -22,6 +22,10 @@ class Record(Struct, frozen=True):
     complete: bool
     code: bytes = b""
 
+    def files(self) -> dict[str, Stat | None]:
+        """The stats of all files, by path: first those that it read."""
+        return {**self.stats, **{path: written.stat for path, written in self.outputs.items()}}
+
 
 class _Stored(Struct, frozen=True, array_like=True):
     """The same, in the file."""
@@ -54,7 +58,7 @@ def load(path: str) -> Record | None:
 
 def save(path: str, record: Record) -> str:
     """Writes a record to a file; returns why it cannot be written, "" if it was."""
-    stats = all_stats(record)
+    stats = {path: written.stat for path, written in record.outputs.items()} | record.stats
     digests = b"".join(written.digest for written in record.outputs.values())
     paths = os.fsencode("\0".join(stats))
     data = msgspec.msgpack.encode(_Stored(paths, [*stats.values()], digests, record.complete, record.code))
@@ -63,8 +67,3 @@ def save(path: str, record: Record) -> str:
     except OSError as error:
         return f"{os.path.dirname(path)}: {error.strerror}"
     return ""
-
-
-def all_stats(record: Record) -> dict[str, Stat | None]:
-    """The stats of all files of a run, by path: first those that it left."""
-    return {path: written.stat for path, written in record.outputs.items()} | record.stats

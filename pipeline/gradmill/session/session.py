@@ -24,7 +24,7 @@ from gradmill.session.output.outputs import Written
 from gradmill.session.paths import claim_cache
 from gradmill.session.places import check_places, is_made_of, manifest_changes, remove_orphans
 from gradmill.session.problems import Problems
-from gradmill.session.record import Record, all_stats
+from gradmill.session.record import Record
 from gradmill.session.roots import Root
 from gradmill.session.units import At, StaleUnits
 
@@ -317,7 +317,7 @@ class Session(Build):
         """Keeps the answer to a command line, unless another run replaced the record of this one. `more`: stats of more
         files on which it depends."""
         if self.record is not None and self._lock.try_to_take() and stat_of(self.paths.record) == self._saved:
-            stats = {**all_stats(self.record), self.paths.record: self._saved, **more}
+            stats = {**self.record.files(), self.paths.record: self._saved, **more}
             with suppress(OSError):  # without an answer, the next run finds out
                 put_file(self.paths.answer, answer.file_of(command, out, error, stats))
 

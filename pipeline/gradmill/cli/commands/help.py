@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from itertools import groupby
+from typing import Any
 
 from gradmill import __version__
 from gradmill.cli.commands.command import Option
@@ -58,9 +60,8 @@ def page_of(name: str) -> list[str]:
     """The lines of the page about one command."""
     command = COMMANDS[name]
     if command.script:
-        from gradmill.cli.commands.script import arguments_of
-
-        return arguments_of(name).format_help().splitlines()
+        script: Any = import_module(command.module(name)).SCRIPT
+        return list(script.arguments().format_help().splitlines())
     usage = textwrap.wrap(f"usage: gradmill {name} {command.usage}", _WIDTH, subsequent_indent=" " * 10)
     text = [*usage, "", *_wrapped(command.sentence)]
     text += ["", *_wrapped(command.description)] if command.description else []

@@ -63,14 +63,12 @@ def main(words: Sequence[str]) -> int:
 def _main_of(request: Request) -> Callable[[Request], int]:
     """The function of a request's command."""
     if request.command == RUN:
-        from gradmill.cli.commands import run
+        module: Any = import_module(f"{__package__}.{RUN}")
+    else:
+        from gradmill.cli.commands.table import COMMANDS
 
-        return run.main
-    from gradmill.cli.commands.table import COMMANDS
-
-    command = COMMANDS[request.command]
-    module: Any = import_module(command.module(request.command))
-    made: Callable[[Request], int] = (module.SCRIPT() if command.script else module).main
+        module = import_module(COMMANDS[request.command].module(request.command))
+    made: Callable[[Request], int] = (module.SCRIPT() if request.script else module).main
     return made
 
 
@@ -101,9 +99,8 @@ def read(words: Sequence[str]) -> Request:
         rest.remove(named)
     own = [option.name.removeprefix("--") for option in command.options]
     if command.script:
-        from gradmill.cli.commands.script import BUILD_FILES, arguments_of
-
-        rest, own = arguments_of(name).joined(rest), list(BUILD_FILES)
+        script: Any = import_module(command.module(name)).SCRIPT
+        rest, own = script.arguments().joined(rest), list(script.build_files)
     _check_words(rest)
     _check_options(rest, own)
     check_variables(rest)

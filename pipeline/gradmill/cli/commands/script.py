@@ -9,12 +9,10 @@ import filecmp
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from importlib import import_module
 from typing import ClassVar, NoReturn
 
 from gradmill.cli.commands.request import Request, fail_for
 from gradmill.cli.commands.run import run
-from gradmill.cli.commands.table import COMMANDS
 from gradmill.cli.console import print_report
 from gradmill.io.files import read_file
 from gradmill.problems.plain import warn
@@ -44,6 +42,7 @@ class Script:
     needed: ClassVar[tuple[str, ...]]
     options_of: ClassVar[Mapping[str, str]]
     fixed: ClassVar[Mapping[str, str]]
+    build_files: ClassVar = BUILD_FILES
 
     @classmethod
     def add_arguments(cls, parser: Arguments) -> None:
@@ -104,12 +103,6 @@ def _dry_run(config: Config) -> int:
         session.save_if_first()
         print_report(problems.report, config.format)
     return 0
-
-
-def arguments_of(name: str) -> Arguments:
-    """The parser of a command with the arguments of a script."""
-    script: type[Script] = import_module(COMMANDS[name].module(name)).SCRIPT
-    return script.arguments()
 
 
 class Arguments(argparse.ArgumentParser):
