@@ -25,11 +25,10 @@ from gradmill.cli.commands.request import check_variables
 from gradmill.cli.console import done, print_report, up_to_date
 from gradmill.cli.process import prepare
 from gradmill.io.decoding import decode_json
-from gradmill.problems.plain import lines, message_of, reason
+from gradmill.problems.plain import lines, text_of
 from gradmill.problems.problem import SpecError
 from gradmill.session.cleaning import clean
-from gradmill.session.own_code import RUN_AGAIN, CodeChanged
-from gradmill.session.paths import check_claims
+from gradmill.session.own_code import CodeChanged
 from gradmill.session.session import MANIFEST, Selection, Session, Updated
 from gradmill.session.settings.config import NO_FIX, NO_FIX_HINT, read_config
 from gradmill.session.settings.reader import read_settings
@@ -41,13 +40,6 @@ LOCK = RLock()  # of the session, with `doit -n`: threads run actions, and the m
 PROCESS = os.getpid()
 EXPECTED = (SpecError, CodeChanged, OSError)
 MADE = {"made": True}  # what doit keeps of a task that succeeded, until `doit forget`
-
-
-def message(error: Exception) -> str:
-    """The text of an expected error."""
-    if isinstance(error, SpecError):
-        return message_of(error)
-    return reason(error) if isinstance(error, OSError) else RUN_AGAIN
 
 
 def variables() -> dict[str, str]:
@@ -71,10 +63,9 @@ def opened() -> tuple[Session, bool]:
         sys.stderr.write(settings.notice + config.release_warning)
         if config.fix:
             raise SpecError(NO_FIX, NO_FIX_HINT)
-        check_claims(config)
         return Session.open(config, writes=True), each == "1"
     except EXPECTED as error:
-        raise InvalidDodoFile(message(error)) from None
+        raise InvalidDodoFile(text_of(error)) from None
 
 
 class Results:
@@ -121,7 +112,7 @@ def task(check: Callable[[], bool], work: Callable[[], Updated], **fields: Any) 
             try:
                 updated = work()
             except EXPECTED as error:
-                return TaskFailed(message(error))
+                return TaskFailed(text_of(error))
             results.wrote = results.wrote or bool(updated.files)
             return TaskFailed(updated.problems().report) if updated.failed else MADE
 

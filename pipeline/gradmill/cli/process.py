@@ -50,8 +50,3 @@ def end_in_callbacks(ends: Callable[[KeyboardInterrupt], object]) -> None:
 def own_command() -> list[str]:
     """The command line of this process, to start it again."""
     return [sys.executable, *sys.orig_argv[1:]]
-
-
-def restart() -> None:
-    """Replaces this process by a new one with the same command line."""
-    os.execv(sys.executable, own_command())  # noqa: S606

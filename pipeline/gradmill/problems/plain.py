@@ -58,6 +58,13 @@ def reason(error: OSError) -> str:
     return line(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
 
 
+def text_of(error: Exception) -> str:
+    """The text of an error that a run expects."""
+    if isinstance(error, SpecError):
+        return message_of(error)
+    return reason(error) if isinstance(error, OSError) else line(str(error))
+
+
 def message_of(error: SpecError) -> str:
     """An error and its `others`: each problem on a line, followed by its hint."""
     if error.rendered:

@@ -16,7 +16,7 @@ from gradmill.session.lock import Lock
 from gradmill.session.output.folder_record import FolderRecord
 from gradmill.session.output.outputs import Outputs
 from gradmill.session.own_code import CodeChanged
-from gradmill.session.paths import RECORD, Paths, check_files, paths_of
+from gradmill.session.paths import RECORD, Paths, check_claims, check_files, paths_of
 from gradmill.session.problems import Problems, all_problems, fails
 from gradmill.session.record import Record
 from gradmill.session.roots import Root, Stages, find_query
@@ -73,7 +73,7 @@ class Build:
         as of `open`."""
         try:
             if self._memory is None:
-                check_files(self.config.folder)
+                check_claims(self.config) if self.writes else check_files(self.config.folder)
             self._load()
             self.lock()
             code, last = self.inputs.code, self.record
@@ -239,15 +239,11 @@ class Build:
 
     # ---- the end
 
-    def drop(self) -> None:
-        """Closes the build, and removes empty folders of the cache, for callers that may have saved nothing."""
-        self.close()
-        for folder in (self.config.folder, self.config.cache):
-            remove_empty(folder)
-
     def close(self) -> None:
-        """Closes the database without a commit, and releases the lock."""
+        """Closes the database without a commit, releases the lock, and removes folders of the cache that are empty."""
         if self._is_open:
             self._is_open = False
             self.db.close()
+            for folder in (self.config.folder, self.config.cache):
+                remove_empty(folder)
         self.unlock()

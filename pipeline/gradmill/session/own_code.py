@@ -15,11 +15,13 @@ from gradmill.query.memo import MISSING, digest_of
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _EMBEDDED = os.path.join(PACKAGE, "specs", "core", "")
 _LIBRARIES = ("msgspec", "xxhash", "yaml")
-RUN_AGAIN = "gradmill's own code changed while it ran: run again"  # what a run reports of CodeChanged
 
 
 class CodeChanged(Exception):
     """gradmill's own code changed during the run: the loaded modules may be a mix of old and new code."""
+
+    def __str__(self) -> str:
+        return "gradmill's own code changed while it ran: run again"
 
 
 class OwnCode:

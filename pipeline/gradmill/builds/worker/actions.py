@@ -17,11 +17,10 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from gradmill.problems.plain import message_of, reason
+from gradmill.problems.plain import text_of
 from gradmill.problems.problem import SpecError, all_of
 from gradmill.session.build import BUDGET
 from gradmill.session.own_code import PACKAGE
-from gradmill.session.paths import check_claims
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
 from gradmill.session.settings.variables import VARIABLES, no_such_variable
@@ -52,10 +51,8 @@ class Actions:
         try:
             with redirect_stderr(printed):
                 done = self._run(self._read(arguments), inputs)
-        except SpecError as error:
-            done = Done(1, f"ERROR: {message_of(error)}\n")
-        except OSError as error:
-            done = Done(1, f"ERROR: {reason(error)}\n")
+        except (SpecError, OSError) as error:
+            done = Done(1, f"ERROR: {text_of(error)}\n")
         gc.collect()
         return Done(done.status, printed.getvalue() + done.report)
 
@@ -106,7 +103,6 @@ class Actions:
             return kept
         if kept is not None:
             kept.close()
-        check_claims(config)
         return Session.open(config, writes=True, budget=BUDGET)
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 from gradmill.cli.commands.request import Request
@@ -57,11 +58,8 @@ def _check(request: Request, variables: Mapping[str, str] | None) -> int:
         return _report(config, request, keeps=keeps)
     left: list[str] = []
     for _ in range(_ROUNDS):
-        session = Session.open(config)
-        try:
+        with closing(Session.open(config)) as session:
             done, left = apply_fixes(session)
-        finally:
-            session.drop()
         sys.stderr.write(lines(done))
         if not done:
             break
@@ -71,16 +69,13 @@ def _check(request: Request, variables: Mapping[str, str] | None) -> int:
 
 
 def _report(config: Config, request: Request, *, keeps: bool) -> int:
-    session = Session.open(config)
-    try:
+    with closing(Session.open(config)) as session:
         problems = session.problems(purity=True)
         clean = "" if request.options.get("quiet") else _clean(config)
         print_report(problems.report or clean, config.format, sys.stdout)
         if keeps:
             session.save_if_first()
-        return int(problems.failed)
-    finally:
-        session.drop()
+    return int(problems.failed)
 
 
 def _clean(config: Config) -> str:

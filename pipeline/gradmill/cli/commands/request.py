@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from gradmill.cli.console import Terminal, print_report
 from gradmill.cli.process import end, prepare
-from gradmill.problems.plain import escaped, message_of, reason
+from gradmill.problems.plain import escaped, text_of
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.memo import Name
-from gradmill.session.own_code import RUN_AGAIN, CodeChanged
+from gradmill.session.own_code import CodeChanged
 from gradmill.session.paths import check_cache
 from gradmill.session.problems import Problems
 from gradmill.session.roots import Root
@@ -43,21 +43,15 @@ def main(words: Sequence[str]) -> int:
         return _main_of(request)(request)
     except Failed as failed:
         return report_failure(failed)
-    except SpecError as error:
-        problem = message_of(error)
-    except CodeChanged:
-        sys.stderr.write(f"{RUN_AGAIN}\n")
-        return MISUSED
     except BrokenPipeError:
         raise
-    except OSError as error:
-        problem = reason(error)
+    except (SpecError, CodeChanged, OSError) as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"{'' if isinstance(error, CodeChanged) else 'ERROR: '}{text_of(error)}\n")
+        return MISUSED
     except KeyboardInterrupt as error:
         end(type(error), error, None)
         return 130
-    sys.stdout.flush()
-    sys.stderr.write(f"ERROR: {problem}\n")
-    return MISUSED
 
 
 def _main_of(request: Request) -> Callable[[Request], int]:
@@ -224,18 +218,13 @@ class Request(Struct):
             raise SpecError(NO_FIX, NO_FIX_HINT)
         return config
 
-    @contextmanager
-    def open(self, *, owned: bool = True) -> Iterator[Session]:
+    def open(self, *, owned: bool = True) -> closing[Session]:
         """A session of a command that writes no generated file, closed at the end. SpecError as of `config`, and with
         `owned` if the set's folder in the cache belongs to another set."""
         config = self.config()
         if owned:
             check_cache(config)
-        session = Session.open(config)
-        try:
-            yield session
-        finally:
-            session.drop()
+        return closing(Session.open(config))
 
     def expect_none(self, usage: str) -> None:
         """SpecError if there are words that are neither variables nor options; `usage` is the hint."""

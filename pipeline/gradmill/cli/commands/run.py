@@ -10,17 +10,16 @@ from contextlib import closing, suppress
 from gradmill.cli.commands.request import Request
 from gradmill.cli.console import FEW, Terminal, done, print_report, summary, up_to_date
 from gradmill.io.files import evidence, stat_of
-from gradmill.problems.plain import lines, message_of, reason
+from gradmill.problems.plain import lines, text_of
 from gradmill.problems.problem import SpecError
 from gradmill.session.answer import command_of, is_plain
-from gradmill.session.own_code import RUN_AGAIN, CodeChanged
-from gradmill.session.paths import check_claims
+from gradmill.session.own_code import CodeChanged
 from gradmill.session.session import EVERYTHING, SILENT, Progress, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings, settings_report
 from gradmill.session.units import At, titles_of
 
-_REST = "all files are complete, as before or new: the next run writes the others"
+_REST = "  all files are complete, as before or new: the next run writes the others\n"
 
 
 def main(request: Request) -> int:
@@ -37,7 +36,6 @@ def run(request: Request, config: Config) -> int:
         raise SpecError(
             f"{config.option('stamp', config.stamp)}: a stamp is of a whole run", "leave it out, or the names"
         )
-    check_claims(config)
     with closing(Session.open(config, writes=True)) as session:
         printed = None if request.options.get("quiet") else Lines(session, verbose=bool(request.options.get("verbose")))
         selection = EVERYTHING
@@ -51,7 +49,7 @@ def run(request: Request, config: Config) -> int:
             failure = updated.problems().report if updated.failed else ""
             failed = updated.failed
         except (SpecError, CodeChanged, OSError) as error:
-            failed, failure = True, _failure(error)
+            failed, failure = True, f"{text_of(error)}\n" + (_REST if isinstance(error, OSError) else "")
         if printed is not None:
             printed.end(failed=failed)
         if failed:
@@ -65,16 +63,6 @@ def run(request: Request, config: Config) -> int:
         if is_plain(request.line):
             keep_answer(session, request.line)
     return 0
-
-
-def _failure(error: Exception) -> str:
-    """The message of an error that ends a run."""
-    if isinstance(error, SpecError):
-        return f"{message_of(error)}\n"
-    if isinstance(error, CodeChanged):
-        return f"{RUN_AGAIN}\n"
-    assert isinstance(error, OSError)
-    return f"{reason(error)}\n  {_REST}\n"
 
 
 def _write_stamp(session: Session) -> None:

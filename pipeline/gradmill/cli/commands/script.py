@@ -17,7 +17,6 @@ from gradmill.cli.console import print_report
 from gradmill.io.files import read_file
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.session.paths import check_cache
 from gradmill.session.places import check_build_files
 from gradmill.session.session import Session
 from gradmill.session.settings.config import Config
@@ -94,7 +93,6 @@ def _dry_run(config: Config) -> int:
     """Does the work of a run but for the files. What it computed stays in the cache."""
     from gradmill.session.cmake import output_lists
 
-    check_cache(config)
     with closing(Session.open(config, writes=True)) as session:
         fail_for(session, problems := session.problems())
         check_build_files(session)

@@ -15,10 +15,9 @@ from gradmill.doors import loaded
 from gradmill.cli.process import end_in_callbacks
 from gradmill.io.files import UNSETTLED, Stat, stat_of
 from gradmill.io.stats import unchanged
-from gradmill.problems.plain import line, message_of, reason
+from gradmill.problems.plain import line, text_of
 from gradmill.problems.problem import SpecError
 from gradmill.session.build import BUDGET
-from gradmill.session.paths import check_claims
 from gradmill.session.session import ALL_FILES, MANIFEST, Session
 from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings
@@ -37,7 +36,6 @@ def main(request: Request) -> int:
     gc.disable()
     try:
         while config is not None:
-            check_claims(config)
             with closing(Session.open(config, writes=True, budget=BUDGET)) as session:
                 config = _Watch(session, request.variables).run()
             gc.unfreeze()
@@ -124,10 +122,8 @@ class _Watch:
             session.unlock()
             for each in self._beside:
                 each.start(session, failed=done.failed)
-        except SpecError as error:
-            print(message_of(error), file=sys.stderr, flush=True)
-        except OSError as error:
-            print(reason(error), file=sys.stderr, flush=True)
+        except (SpecError, OSError) as error:
+            print(text_of(error), file=sys.stderr, flush=True)
         session.unlock()
         gc.collect()  # now, while no save waits for a result
 
@@ -166,7 +162,7 @@ def _wanted(variables: Mapping[str, str]) -> Config | str:
     try:
         return read_config(read_settings(variables))
     except SpecError as error:
-        return message_of(error)
+        return text_of(error)
 
 
 def _summary(names: Sequence[str], what: str) -> str:
