@@ -149,10 +149,10 @@ class Session(Build):
 
     def _update_stage(self, stage: str) -> bool:
         """Brings a stage up to date; returns whether it was."""
-        query, *args = root = self.stages.root(stage)
-        current = self.db.is_valid(*root)
+        query, *args = self.stages.root(stage)
+        valid = self.db.is_valid(query, *args)
         self.db.digest(query, *args)
-        return current and not self.db.ran_for(root, lambda row: row[0].startswith(f"{query.module}:"))
+        return valid and self.is_current(stage)
 
     def stale_units(self) -> list[At]:
         """The units of all files with a text that has to be rebuilt, in the order in which to do so. The stages before
@@ -205,13 +205,8 @@ class Session(Build):
         """Whether the files of one name have the bytes that they should have. Verifies, and writes nothing."""
         from gradmill.stages.shard import made, parts
 
-        if not self.db.is_valid(parts if ANY in name else made, *self.layout, name):
-            return False
-        wanted = ((self.places()[each], self.wanted_digest(each)) for each in self.members(name))
-        if not all(self.outputs.has_digest_at(*each) for each in wanted):
-            return False
-        self._current.add(name)
-        return True
+        valid = self.db.is_valid(parts if ANY in name else made, *self.layout, name)
+        return valid and not self._update_file(name, SILENT, write=False)
 
     def _changed(self, name: str) -> dict[str, Parts]:
         """The bytes to write of a file, none if it has them."""

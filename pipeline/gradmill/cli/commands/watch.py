@@ -92,6 +92,7 @@ class _Watch:
                 of_set = (now.specs, now.release) != (config.specs, config.release)
                 what = "description or the release of the spec set" if of_set else "settings"
                 print(f"the {what} changed: restarting", flush=True)
+                sys.stderr.write(now.release_warning)
                 return now
             self._pass()
             if not watching:  # this pass has read what was saved before the watcher started
