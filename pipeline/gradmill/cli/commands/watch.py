@@ -11,8 +11,8 @@ from contextlib import closing, suppress
 
 from gradmill.cli.commands.request import Request
 from gradmill.cli.console import FEW, counted, print_report
-from gradmill.doors import loaded
 from gradmill.cli.process import end_in_callbacks
+from gradmill.doors import loaded
 from gradmill.io.files import UNSETTLED, Stat, stat_of
 from gradmill.io.stats import unchanged
 from gradmill.problems.plain import line, text_of
