@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from gradmill.families.family import ATEN, DEFINITION, REGISTRATION, Layout, generated_comment, library_piece
 from gradmill.families.family import Family as Kind
 from gradmill.families.file import File
-from gradmill.families.overrides import keys_of
+from gradmill.families.overrides import key_of
 from gradmill.families.sharded import EVERYTHING
-from gradmill.model.layers import listed
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
@@ -56,20 +55,11 @@ def described_files(
 ) -> list[File]:
     """The files of a family under a description."""
     upstream_files = kind.files(units, layout, release)
-    chosen = [file for file in upstream_files if _is_generated(file, rules)]
-    files = [_file(kind, file, rules, layout) for file in chosen]
-    renamed = {file.name: new.name for file, new in zip(chosen, files)}
-    files = [replace(file, before=_including(file.before, renamed)) for file in files]
+    files = [_changed(kind, file, rules, layout) for file in upstream_files if _is_generated(file, rules)]
     upstreams = {file.made_of for file in upstream_files}
     names = tuple(unit.name for unit in units)
-    added = {name: own for name, own in rules.file.items() if name not in upstreams}
-    return [
-        *files,
-        *(
-            _added(kind=kind, name=name, own=own, units=names, rules=rules, layout=layout)
-            for name, own in added.items()
-        ),
-    ]
+    added = (File(name, name, {"shard_id": ""}, {}, names) for name in rules.file if name not in upstreams)
+    return [*files, *(_changed(kind, file, replace(rules, slots={}, keys={}), layout) for file in added)]
 
 
 def located(file: File, templates: Mapping[str, str]) -> File:
@@ -87,28 +77,29 @@ def _is_generated(file: File, rules: Family) -> bool:
     return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != EVERYTHING)
 
 
-def _file(kind: Kind, file: File, rules: Family, layout: Layout) -> File:
-    """One of upstream's files, changed."""
+def _changed(kind: Kind, file: File, rules: Family, layout: Layout) -> File:
+    """One file, changed."""
     own = rules.file.get(file.made_of, OutputFile())
+    file = replace(file, comment=own.comment or rules.comment)
     if not file.template:
-        return replace(
-            file, name=_named(own.name or file.name, file.shard, layout), comment=own.comment or rules.comment
-        )
-    slots, constants, asked, also = _slots({**rules.slots, **own.slots}, own, kind.name, file.template)
+        return file
+    constants: dict[str, str | list[str]] = {}
+    slots: dict[str, str] = {}
+    for hole, each in {**rules.slots, **own.slots}.items():
+        slot = Slot(each) if isinstance(each, str) else each
+        if slot.piece and slot.text is None:
+            slots[hole] = key_of(file.template if hole in own.slots else "", hole)
+        else:
+            constants[hole] = slot.text or ""
     libraries = _copies(file, slots, layout)
-    is_template = "/" in file.name  # generated from the same template, and the template of the shards
     return replace(
         file,
-        name=_named(own.name, file.shard, layout) if own.name and not is_template else file.name,
         slots={hole: piece for hole, piece in {**file.slots, **slots, **libraries}.items() if hole not in constants},
         constants={**file.constants, **constants},
-        comment=own.comment or rules.comment,
         raw=own.raw,
-        between=_between(own),
-        edits=tuple((f", {key}, m)", f", {other}, m)") for key, other in rules.keys.items()),
+        between={hole: each.between for hole, each in own.slots.items() if isinstance(each, Slot)},
         libraries=layout.libraries[1:] if libraries else (),
-        asked=asked,
-        also=also,
+        asked=tuple(("family", kind.name, "file", file.template, "slots", hole) for hole in own.slots),
         origins=file.origins and (*file.origins, *(slots[hole] for hole in _definitions(rules, own) if hole in slots)),
     )
 
@@ -116,16 +107,8 @@ def _file(kind: Kind, file: File, rules: Family, layout: Layout) -> File:
 def _definitions(rules: Family, own: OutputFile) -> Iterator[str]:
     """The holes that take definitions."""
     for hole, each in {**rules.slots, **own.slots}.items():
-        if "".join(listed(each if isinstance(each, str) else each.piece)).partition(" ")[0] == DEFINITION:
+        if (each if isinstance(each, str) else each.piece).partition(" ")[0] == DEFINITION:
             yield hole
-
-
-_INCLUDED = regex(r'(?<=#include ")[^"]+(?=")')
-
-
-def _including(text: str, renamed: Mapping[str, str]) -> str:
-    """A text with the new names of renamed files in its `#include` lines."""
-    return _INCLUDED.sub(lambda match: renamed.get(match[0], match[0]), text)
 
 
 def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, str]:
@@ -145,9 +128,7 @@ _LIBRARY = regex(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
 
 
 def edited(text: str, file: File) -> str:
-    """The text of a template with the description's dispatch keys, and with a block for each library."""
-    for old, new in file.edits:
-        text = text.replace(old, new)
+    """The text of a template with a block for each library."""
     hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
     for match in _LIBRARY.finditer(text) if file.libraries else ():
         if f"${{{hole}}}" in match[0]:
@@ -159,50 +140,3 @@ def edited(text: str, file: File) -> str:
 def _copy(block: re.Match[str], hole: str, library: str) -> str:
     rest = block[0].partition(", ")[2].replace(f"${{{hole}}}", f"${{{library_hole(hole, library)}}}")
     return f"\nTORCH_LIBRARY_IMPL({library}, {rest}"
-
-
-def _added(kind: Kind, name: str, own: OutputFile, units: tuple[str, ...], rules: Family, layout: Layout) -> File:
-    """The file of a template that upstream lacks."""
-    slots, constants, asked, also = _slots(own.slots, own, kind.name, name)
-    return File(
-        name=_named(own.name or name, "", layout),
-        template=name,
-        constants={**constants, "shard_id": ""},
-        slots=slots,
-        units=units,
-        comment=own.comment or rules.comment,
-        raw=own.raw,
-        between=_between(own),
-        asked=asked,
-        also=also,
-    )
-
-
-def _slots(
-    values: Mapping[str, str | Slot], own: OutputFile, family: str, template: str
-) -> tuple[dict[str, str], dict[str, str], tuple[tuple[str, ...], ...], dict[str, tuple[str, ...]]]:
-    """The holes that take a piece of each unit, those that take fixed text, the keys of the file's own slots, and the
-    further pieces of holes."""
-    slots: dict[str, str] = {}
-    constants: dict[str, str] = {}
-    also: dict[str, tuple[str, ...]] = {}
-    for hole, each in values.items():
-        slot = Slot(each) if isinstance(each, str) else each
-        if slot.text is not None or not slot.piece:
-            constants[hole] = slot.text or ""
-        else:
-            slots[hole], *more = keys_of(template if hole in own.slots else "", hole, slot)
-            also |= {hole: tuple(more)} if more else {}
-    return slots, constants, tuple(("family", family, "file", template, "slots", hole) for hole in own.slots), also
-
-
-def _between(own: OutputFile) -> dict[str, str]:
-    return {hole: each.between for hole, each in own.slots.items() if isinstance(each, Slot)}
-
-
-def _named(name: str, shard: str, layout: Layout) -> str:
-    """The name of a file. In the split layout, where one file becomes many, the shard precedes the suffix."""
-    if layout.name == "split" and "${shard}" not in name:
-        stem, dot, ending = name.rpartition(".")
-        return f"{stem}{shard}{dot}{ending}" if dot else f"{name}{shard}"
-    return name.replace("${shard}", shard)

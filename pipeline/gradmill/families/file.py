@@ -31,7 +31,6 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     comment: str = ""  # the generated comment; "": upstream's, which the stage fills in
     raw: bool = False  # whether pieces are neither trimmed nor indented
     between: dict[str, str] = {}  # of a raw file: the text between the pieces of a hole
-    edits: tuple[tuple[str, str], ...] = ()  # pairs of old and new text in the template
     libraries: tuple[str, ...] = ()  # namespaces that each get a copy of the block of registrations
     asked: tuple[tuple[str, ...], ...] = ()  # paths in the description of the holes that the template must have
     whole: bool = False  # its text is assembled from all its units at once
@@ -45,7 +44,6 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     wrapped: dict[str, str] = {}  # hole -> a template that the pieces of each unit fill, without empty lines
     optional: str = ""  # the piece without which an operator has no file, if each has one; "": all have
     ordered: dict[str, tuple[str, ...]] = {}  # hole -> pieces; it takes the different texts of each, sorted
-    also: dict[str, tuple[str, ...]] = {}  # hole -> more pieces, which follow the first one of each unit
     bare: bool = False  # whether it has no units; the stage fills it in
 
     @property
@@ -65,10 +63,6 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     def made_of(self) -> str:
         """The name of the template, or of the file that `before` is the whole text of."""
         return self.template or self.name
-
-    def merges(self, hole: str) -> bool:
-        """Whether a hole takes the pieces of all units at once, instead of those of groups of neighbours."""
-        return hole in self.also
 
     def piece(self, hole: str) -> str:
         """The name of the piece that a hole takes."""

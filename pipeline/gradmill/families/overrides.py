@@ -9,7 +9,7 @@ from msgspec import Struct
 from gradmill.cpp.view_funcs import view_func, view_func_macro
 from gradmill.families.family import ATEN, DECLARATION, DEFINITION, REGISTRATION, library_piece
 from gradmill.families.family import Family as Kind
-from gradmill.model.layers import Words, listed
+from gradmill.model.layers import Words
 from gradmill.specs.layers.description import Family, Replace, Slot
 
 WORDS = ("all", "rest", "own", "defined", "out")
@@ -56,12 +56,6 @@ def selects(of: Words, facts: FunctionFacts, words: Collection[str]) -> bool:
 def key_of(file: str, hole: str) -> str:
     """The name under which the pieces of a unit have the piece for a slot."""
     return f"{file}/{hole}"
-
-
-def keys_of(file: str, hole: str, slot: Slot) -> tuple[str, ...]:
-    """The same for each piece of a slot."""
-    key = key_of(file, hole)
-    return (key, *(f"{key} {number}" for number in range(1, len(listed(slot.piece)))))
 
 
 def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
@@ -151,10 +145,8 @@ def _slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> It
             fits = facts.matches(words) and (file, slot.piece) not in selected
         else:
             fits = facts.matches(slot.of)
-        for key, piece in zip(keys_of(file, hole, slot), listed(slot.piece)) if fits else ():
-            text = piece_of(pieces, piece)
-            if text:
-                yield key, f"{_named(slot.before, facts)}{text}{_named(slot.after, facts)}"
+        if fits and (text := piece_of(pieces, slot.piece)):
+            yield key_of(file, hole), f"{_named(slot.before, facts)}{text}{_named(slot.after, facts)}"
 
 
 def _is_rest(slot: Slot) -> bool:

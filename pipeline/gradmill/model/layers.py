@@ -35,8 +35,6 @@ class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": 
     func: str
     from_: str
     to: str
-    since: str = ""
-    until: str = ""
 
 
 class HookFile(Struct, frozen=True, array_like=True):
@@ -61,7 +59,11 @@ class SpecSource(Struct, frozen=True, array_like=True):
     diffs: tuple[str, ...] = ()  # keys of the diffs that change the text
     rewrites: tuple[Rewrite, ...] = ()
     at: tuple[str, ...] = ()  # path of its key in the description
-    operator: str = "func"  # of a file that lists operators: the key of an item's mapping with its operator
+
+    @property
+    def version_keys(self) -> tuple[str, ...]:
+        """The keys of entries that name their releases."""
+        return self.versions.named if self.versions is not None else ()
 
     @property
     def role(self) -> Role:

@@ -14,7 +14,7 @@ from gradmill.query.query import Query
 from gradmill.reports.diff.code_changes import CodeReport
 from gradmill.reports.diff.model import Report
 from gradmill.reports.row_types import ROWS
-from gradmill.specs.layers.written import WRITTEN
+from gradmill.specs.layers.description import Description
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "units", "emit", "shard")
 
@@ -28,7 +28,7 @@ def types() -> dict[str, Any]:
     by_name: dict[str, Any] = {
         "manifest": Manifest,
         "manifest.units": Units,
-        "specset": WRITTEN,
+        "specset": Description,
         "problems": Findings,
         DIFF: Report,
         DIFF_OF_CODE: CodeReport,

@@ -118,7 +118,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     kind = FAMILIES[file.family]
     values: dict[str, Value] = {"generated_comment": file.comment, **file.constants}
     values |= dict.fromkeys((*file.ordered, *file.wrapped), "")
-    blocks = {hole for hole in file.slots if is_block(template, hole) and not file.merges(hole)}
+    blocks = {hole for hole in file.slots if is_block(template, hole)}
     inlined = {hole for hole in file.slots if hole in template.names and hole not in blocks and not file.is_of_each}
     lists = {hole for hole in file.wrapped if hole in template.names and not is_block(template, hole)}
     units = units_of(db, layout, shards, name) if inlined or lists else ()
@@ -128,9 +128,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         values[hole] = [line for own in filled_members for line in own.split("\n")]
     for hole in file.slots:
         pieces_of = raw_text if file.raw else text if is_block(template, hole) else rendered
-        named = (file.piece(hole), *file.also.get(hole, ()))
         listed = (pieces_of(db, file.family, unit) for unit in units if hole in inlined)
-        texts = [each for own in listed for piece in named for each in kind.items(own, piece)]
+        texts = [each for own in listed for each in kind.items(own, file.piece(hole))]
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):

@@ -22,7 +22,7 @@ def template_of(db: Database, file: File) -> Template:
         why = unreadable(db).get(template_label(file.template), "it is missing")
         raise SpecError(f"cannot be read: {why}")
     content = template_text(data)
-    if file.edits or file.libraries:
+    if file.libraries:
         from gradmill.families.described import edited
 
         content = edited(content, file)

@@ -16,8 +16,7 @@ def operator_of(text: object) -> str:
 
 def kept_keys(entry: Mapping[str, object], source: SpecSource) -> Entry:
     """The entry with the keys that the layer keeps: without `drop`, the keys of releases, and all but `keep`."""
-    versions = source.versions.named if source.versions is not None else ()
-    dropped = {*source.drop, *versions}
+    dropped = {*source.drop, *source.version_keys}
     return {
         key: value for key, value in entry.items() if key not in dropped and (not source.keep or key in source.keep)
     }

@@ -39,12 +39,9 @@ def changes_of(description: Description, version: str) -> list[Change]:
     """The changes that a description makes to a release's facts; `wrong_facts` reports fields that do not exist."""
     changes = [Change(version, "described", _WHY, set=True)]
     for facts in description.facts:
-        for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):
+        for field, members in facts.add.items():
             if field in LISTS:
-                members = facts.add.get(field, ())
-                changes.append(
-                    Change(since=version, field=field, why=_WHY, add=members, remove=facts.remove.get(field, ()))
-                )
+                changes.append(Change(since=version, field=field, why=_WHY, add=members))
     for rules in description.family.values():
         if rules.leave_out:
             changes.append(Change(version, "left_out", _WHY, rules.leave_out))
@@ -56,20 +53,15 @@ def changes_of(description: Description, version: str) -> list[Change]:
 def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], SpecError]]:
     """Errors for facts that no description changes and for parts that no kernel has, each with its path."""
     for place, facts in enumerate(description.facts):
-        for verb, fields in (("add", facts.add), ("remove", facts.remove)):
-            for field in fields:
-                if field not in LISTS:
-                    hint = nearest(field, LISTS) or "docs/vendors.md lists them"
-                    yield ("facts", str(place), verb, field), SpecError(f"there is no list of facts '{field}'", hint)
         for field, members in facts.add.items():
-            if field in LISTS and isinstance(members, dict) != (field in _TABLES):
+            at = ("facts", str(place), "add", field)
+            if field not in LISTS:
+                hint = nearest(field, LISTS) or "docs/vendors.md lists them"
+                yield at, SpecError(f"there is no list of facts '{field}'", hint)
+            elif isinstance(members, dict) != (field in _TABLES):
                 hint = "write {name = value}" if field in _TABLES else 'write ["name", …]'
-                yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
+                yield at, SpecError(f"'{field}' is added to in another form", hint)
     for family, rules in description.family.items():
-        for place, part in enumerate(rules.leave_out):
-            if part not in PARTS:
-                hint = nearest(part, PARTS) or f"write some of {', '.join(PARTS)}"
-                yield (
-                    ("family", family, "leave_out", str(place)),
-                    SpecError(f"no kernel has a part '{part}'", hint, needle=part),
-                )
+        for part in [part for part in rules.leave_out if part not in PARTS]:
+            hint = nearest(part, PARTS) or f"write some of {', '.join(PARTS)}"
+            yield ("family", family, "leave_out"), SpecError(f"no kernel has a part '{part}'", hint, needle=part)

@@ -50,12 +50,6 @@ def applies(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...]
     return any(matches)
 
 
-def applying(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], release: str) -> tuple[str, ...]:
-    """The version keys of an entry that include the release. Arguments and errors as of `applies`."""
-    wanted = _version(release, "")
-    return tuple(key for key in rules.named if entry.get(key) is not None and _includes(entry[key], key, known, wanted))
-
-
 def looks_like(value: object) -> bool:
     """Whether a value certainly names releases: `all_version`, `[v2.1, newest]`."""
     items = value if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else []

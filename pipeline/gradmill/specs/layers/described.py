@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -12,20 +12,10 @@ from gradmill.io.files import read_file
 from gradmill.model.layers import HookFile, SpecSource, listed
 from gradmill.problems.names import closest
 from gradmill.problems.problem import Role, SpecError, nearest
-from gradmill.specs.layers.description import (
-    Backend,
-    Base,
-    Bound,
-    Described,
-    Description,
-    Layer,
-    Marks,
-    SpecFile,
-)
+from gradmill.specs.layers.description import Backend, Base, Described, Description, Layer, Marks, SpecFile, SpecFiles
 from gradmill.specs.layers.hooks import path_of, read_hooks
 from gradmill.specs.layers.reading import Diagnostic, Written, description_error, read_description
-from gradmill.specs.layers.releases import ForRelease, bounded, minor_of, written_at
-from gradmill.specs.layers.validation import files_of, validate
+from gradmill.specs.layers.releases import for_release, minor_of, written_at
 from gradmill.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location
 from gradmill.specs.spec_set import ROLES, SpecSet
 
@@ -63,10 +53,10 @@ class _Resolver:
             self.looked_for.append(location.path)
             if not os.path.isfile(location.path):
                 self._missing(("layer", str(place), "helpers"), header, "name a C++ header")
-        for role, at, file, named in files_of(place, layer):
+        for role, at, file in _files_of(place, layer):
             name = file.file or file.diff
             if not os.path.isfile(self._at(name).path):
-                self._missing(named, name, f"name a {'diff' if file.diff else 'YAML file'}")
+                self._missing(at, name, f"name a {'diff' if file.diff else 'YAML file'}")
             elif file.diff:
                 self._add_diff(role, file, at)
             else:
@@ -95,8 +85,7 @@ class _Resolver:
                 continue
             self.files[key] = self._at(mark.file)
             name = os.path.basename(mark.file) if os.path.isabs(mark.file) else os.path.normpath(mark.file)
-            lists, operator = listed(mark.lists), mark.operator
-            self.sources.append(SpecSource(key, name, lists=lists, versions=mark.versions, at=at, operator=operator))
+            self.sources.append(SpecSource(key, name, lists=listed(mark.lists), at=at))
 
     def add_hooks(self, path: str) -> HookFile | None:
         """Adds the files of the hooks; None if there are none. SpecError for a file that is wrong."""
@@ -198,6 +187,16 @@ class _Resolver:
         return located, by_family
 
 
+def _files_of(place: int, layer: Layer) -> Iterator[tuple[Role, tuple[str, ...], SpecFile]]:
+    """The files of a layer, role by role, each with its path in the description; `place`: the index of the layer."""
+    by_role: dict[Role, SpecFiles] = {"native": layer.native, "tags": layer.tags, "derivatives": layer.derivatives}
+    for role, files in by_role.items():
+        at = ("layer", str(place), role)
+        for number, item in enumerate(files if isinstance(files, tuple) else (files,)):
+            path = (*at, str(number)) if isinstance(files, tuple) else at
+            yield role, path, SpecFile(item) if isinstance(item, str) else item
+
+
 def find_described(path: str, release: str, find_base: Callable[[str, str], SpecSet]) -> SpecSet:
     """The set of the description at `path`, for a PyTorch release, "" if the command line names none.
 
@@ -206,8 +205,8 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     """
     written = _read(path)
     base = _find_base(path, written, release or written.description.release, find_base)
-    part = ForRelease(written.value, release or written.description.release or base.version)
-    description = msgspec.convert(part.value, Description)
+    value, moved = for_release(written.value, release or written.description.release or base.version)
+    description = msgspec.convert(value, Description)
     resolver = _Resolver(os.path.dirname(path), base)
     resolver.add_base(description.base)
     for place, layer in enumerate(description.layers):
@@ -222,10 +221,9 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     hooks = resolver.add_hooks(description.hooks)
     resolver.check_templates(description)
     if resolver.diagnostics:
-        placed = (replace(each, path=written_at(part.moved, each.path)) for each in resolver.diagnostics)
+        placed = (replace(each, path=written_at(moved, each.path)) for each in resolver.diagnostics)
         raise description_error([(path, written.text, each) for each in placed])
     templates, by_family = resolver.templates(description)
-    bounds = tuple(Bound(*bound) for bound in bounded(written.value))
     return SpecSet(
         description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
         {**resolver.files, DESCRIPTION: Location(path)},
@@ -234,7 +232,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
         base.template_comment,
         base.version_file or path,
         tuple(resolver.looked_for),
-        Described(description, tuple(resolver.sources), by_family, part.moved, bounds, hooks),
+        Described(description, tuple(resolver.sources), by_family, tuple(moved), hooks),
         resolver.headers,
         base.whole,
     )
@@ -245,11 +243,7 @@ def _read(path: str) -> Written:
         data = Location(path).read()
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
-    written = read_description(path, data)
-    diagnostics = list(validate(written))
-    if diagnostics:
-        raise description_error([(path, written.text, each) for each in diagnostics])
-    return written
+    return read_description(path, data)
 
 
 def _find_base(path: str, written: Written, release: str, find: Callable[[str, str], SpecSet]) -> SpecSet:

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from gradmill.model.layers import HookFile, Rewrite, SpecSource, Versions, Words
+from gradmill.specs.layers.releases import RELEASE, Bounded, Moved
+
+_PLAIN = r"^[^/\\.\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$"  # of files and folders
+_FOLDER = Meta(pattern=_PLAIN, extra={"problem": "cannot name a folder", "hint": "write a plain name"})
+_FILE = Meta(pattern=_PLAIN, extra={"problem": "cannot name a file", "hint": "write a plain name"})
+_LAYER = Meta(
+    pattern=r"^[\w.+-]+$", extra={"problem": "is not a valid layer name", "hint": "write letters, digits, - and _"}
+)
+_NAMESPACE = Meta(
+    pattern=r"^([A-Za-z_]\w*)?$", extra={"problem": "is not a namespace", "hint": "write a C++ identifier"}
+)
+_REASON = Meta(pattern=r"\S", extra={"problem": "is no reason", "hint": "write why the warning does not apply"})
+_TEXT = Meta(min_length=1, extra={"problem": "matches everywhere", "hint": "write the text to replace"})
+_SOME = Meta(min_length=1, extra={"problem": "names nothing", "hint": "leave it out, or name some"})
 
 
-class Bounded(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What may apply to some releases only."""
+class TextForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
+    """A text for some releases."""
 
-    since: Annotated[str, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, Meta(description="the last release that this applies to")] = ""
+    value: Annotated[str, Meta(description="the value")]
+
+
+if TYPE_CHECKING:
+    Text = str  # as it applies to one release
+else:
+    Text = str | tuple[TextForReleases, ...]
 
 
 class SpecFile(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
@@ -28,15 +47,27 @@ class SpecFile(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists"
         None
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.file) == bool(self.diff):
+            raise ValueError("write either file = … or diff = …")
+        if self.diff and (self.lists or self.drop or self.keep or self.versions):
+            raise ValueError("list, drop, keep and versions have no effect with a diff")
+        if self.drop and self.keep:
+            raise ValueError("keep already ignores all other keys: remove drop, or keep")
 
-SpecFiles = str | SpecFile | tuple[str | SpecFile, ...]
+
+_Path = Annotated[str, _SOME]
+SpecFiles = _Path | SpecFile | tuple[_Path | SpecFile, ...]
 
 
 class Layer(Bounded, frozen=True, forbid_unknown_fields=True):
     """Spec files on top of the base and earlier layers."""
 
-    name: Annotated[str, Meta(description="name of the layer, part of the identity of its entries")]
-    namespace: Annotated[str, Meta(description="namespace of functions that name none; without it, aten")] = ""
+    name: Annotated[str, _LAYER, Meta(description="name of the layer, part of the identity of its entries")]
+    namespace: Annotated[
+        str, _NAMESPACE, Meta(description="namespace of functions that name none; without it, aten")
+    ] = ""
     native: Annotated[SpecFiles, Meta(description="files of functions")] = ()
     tags: Annotated[SpecFiles, Meta(description="files of tags")] = ()
     derivatives: Annotated[SpecFiles, Meta(description="files of derivatives")] = ()
@@ -47,11 +78,19 @@ class Base(Struct, frozen=True, forbid_unknown_fields=True):
     """The spec set under the layers."""
 
     specs: Annotated[str, Meta(description="core, torch, or the path of a folder or wheel; none without it")] = ""
-    releases: Annotated[dict[str, str], Meta(description="the same for single releases, in place of `specs`")] = {}
+    releases: Annotated[
+        dict[Annotated[str, RELEASE], str], Meta(description="the same for single releases, in place of `specs`")
+    ] = {}
     derivatives: Annotated[
         Literal["add", "alone"], Meta(description="whether the layers' derivatives add to the base's or replace them")
     ] = "add"
     rewrite: Annotated[tuple[Rewrite, ...], Meta(description="changes of the base's schemas")] = ()
+
+
+if TYPE_CHECKING:
+    OneBase = Base
+else:
+    OneBase = str | Base  # the short form has `specs` alone
 
 
 class Backend(Bounded, frozen=True, forbid_unknown_fields=True):
@@ -66,30 +105,28 @@ class Marks(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists": "
 
     file: Annotated[str, Meta(description="path of the YAML file, relative to the description")]
     lists: Annotated[Words, Meta(description="keys of the file's mapping with lists of operators")] = ()
-    operator: Annotated[str, Meta(description="the key of an item's mapping with its operator")] = "func"
-    versions: Annotated[Versions | None, Meta(description="how items name the releases that they are valid for")] = None
 
 
 class Ignore(Bounded, frozen=True, forbid_unknown_fields=True):
     """A warning that is not reported for this set."""
 
     rule: Annotated[str, Meta(description="the name of the warning's rule, as reports print it in brackets")]
-    reason: Annotated[str, Meta(description="why the warning does not apply")]
+    reason: Annotated[str, _REASON, Meta(description="why the warning does not apply")]
     entries: Annotated[Words, Meta(description="operators whose entries it is silenced for; without it, all")] = ()
 
 
-TAKE = ("all", "defined", "named", "own")
+TAKE = ("all", "defined", "own")
 
 
-class Functions(Struct, frozen=True, forbid_unknown_fields=True):
+class Functions(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which functions get kernels, and in which order."""
 
     take: Annotated[
-        Words,
+        str | Annotated[tuple[str, ...], _SOME],
         Meta(
-            description="all; `defined`: functions with a definition for their name or base name; `named`: those whose"
-            " name a definition has; `own`: functions that are not in the base's native_functions.yaml; `tag:core`,"
-            " `layer:npu`, `key:exposed`; a list selects the union"
+            description="all; `defined`: functions with a definition for their name or base name; `own`: functions that"
+            " are not in the base's native_functions.yaml; `tag:core`, `layer:npu`, `key:exposed`; a list selects the"
+            " union"
         ),
     ] = "all"
     exclude: Annotated[Words, Meta(description="functions that get no kernels")] = ()
@@ -103,13 +140,12 @@ class Facts(Bounded, frozen=True, forbid_unknown_fields=True):
     """Changes to the facts of the release."""
 
     add: Annotated[dict[str, tuple[str, ...] | dict[str, str]], Meta(description="members of lists and tables")] = {}
-    remove: Annotated[dict[str, tuple[str, ...]], Meta(description="members to remove")] = {}
 
 
-class Slot(Bounded, frozen=True, forbid_unknown_fields=True):
+class Slot(Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a hole in a template."""
 
-    piece: Annotated[Words, Meta(description="the piece of each unit, or several; the family defines which exist")] = ()
+    piece: Annotated[str, Meta(description="the piece of each unit; the family defines which exist")] = ""
     of: Annotated[Words, Meta(description="which functions: words that must all match, `rest`, or names")] = "all"
     text: Annotated[str | None, Meta(description="fixed text, in place of a piece")] = None
     before: Annotated[str, Meta(description="in a raw file, text before each unit's piece")] = ""
@@ -120,31 +156,32 @@ class Slot(Bounded, frozen=True, forbid_unknown_fields=True):
 class Replace(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """A replacement of plain text in the pieces that a family prints for a unit."""
 
-    from_: Annotated[str, Meta(description="the text; ${name}, ${operator} and so on stand for the function's")]
+    from_: Annotated[str, _TEXT, Meta(description="the text; ${name}, ${operator} and so on stand for the function's")]
     to: Annotated[str, Meta(description="the text to put in its place")]
     of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
 
 
-class OutputFile(Bounded, frozen=True, forbid_unknown_fields=True):
+class OutputFile(Struct, frozen=True, forbid_unknown_fields=True):
     """One file of a family, or its shards."""
 
-    name: Annotated[str, Meta(description="name of the file; with ${shard} if it has shards")] = ""
     template: Annotated[str, Meta(description="path of its template, relative to the description")] = ""
-    comment: Annotated[str, Meta(description="the value of ${generated_comment}")] = ""
+    comment: Annotated[Text, Meta(description="the value of ${generated_comment}")] = ""
     slots: Annotated[dict[str, str | Slot], Meta(description="the content of the template's holes")] = {}
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
 
 
-class Family(Struct, frozen=True, forbid_unknown_fields=True):
+class Family(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Settings of an output family for this set."""
 
-    templates: Annotated[str, Meta(description="folder of templates, relative to the description")] = ""
-    comment: Annotated[str, Meta(description="the value of ${generated_comment}; ${template} is the name")] = ""
+    templates: Annotated[Text, Meta(description="folder of templates, relative to the description")] = ""
+    comment: Annotated[Text, Meta(description="the value of ${generated_comment}; ${template} is the name")] = ""
     shards: Annotated[int, Meta(description="number of shards; 0: as upstream", ge=0, le=512)] = 0
     everything: Annotated[bool, Meta(description="whether there is a file with all shards")] = True
     functions: Annotated[Words, Meta(description="which functions: words that must all match, or names")] = "all"
-    files: Annotated[tuple[str, ...], Meta(description="which files to generate, by their templates")] = ()
-    file: Annotated[dict[str, OutputFile], Meta(description="single files, by the names of their templates")] = {}
+    files: Annotated[tuple[str, ...], _SOME, Meta(description="which files to generate, by their templates")] = ()
+    file: Annotated[
+        dict[Annotated[str, _FILE], OutputFile], Meta(description="single files, by the names of their templates")
+    ] = {}
     slots: Annotated[dict[str, str | Slot], Meta(description="the content of holes in any template")] = {}
     keys: Annotated[dict[str, str], Meta(description="dispatch keys of derivatives -> of registrations")] = {}
     leave_out: Annotated[tuple[str, ...], Meta(description="parts of kernels to leave out")] = ()
@@ -152,15 +189,25 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     replace: Annotated[tuple[Replace, ...], Meta(description="replacements of text")] = ()
 
 
-class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"layers": "layer", "backends": "backend"}):
+class Description(
+    Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    rename={"layers": "layer", "backends": "backend"},
+):
     """The whole `specset.toml`, as it applies to one release."""
 
-    name: Annotated[str, Meta(description="names the set's folders; without it, the description's folder does")] = ""
-    release: Annotated[str, Meta(description="the PyTorch release, if the base does not name it")] = ""
-    families: Annotated[tuple[str, ...], Meta(description="the outputs to generate; without it, the default ones")] = ()
-    comment: Annotated[str, Meta(description="the value of ${generated_comment} in all families")] = ""
+    name: Annotated[
+        str, _FOLDER, Meta(description="names the set's folders; without it, the description's folder does")
+    ] = ""
+    release: Annotated[str, RELEASE, Meta(description="the PyTorch release, if the base does not name it")] = ""
+    families: Annotated[
+        tuple[str, ...], _SOME, Meta(description="the outputs to generate; without it, the default ones")
+    ] = ()
+    comment: Annotated[Text, Meta(description="the value of ${generated_comment} in all families")] = ""
     hooks: Annotated[str, Meta(description="the Python file whose functions change what is printed")] = ""
-    base: Annotated[Base, Meta(description="the spec set under the layers")] = Base()
+    base: Annotated[OneBase, Meta(description="the spec set under the layers")] = Base()
     layers: Annotated[tuple[Layer, ...], Meta(description="the layers, in order")] = ()
     backends: Annotated[
         tuple[Backend, ...], Meta(description="the backend, for backend_stubs; one at most applies")
@@ -172,21 +219,6 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
     ignore: Annotated[tuple[Ignore, ...], Meta(description="warnings that are not reported")] = ()
 
 
-class Moved(Struct, frozen=True, array_like=True):
-    """A key of the description for a release that is written at another path: other releases have other members."""
-
-    path: tuple[str, ...]
-    written: tuple[str, ...]
-
-
-class Bound(Struct, frozen=True, array_like=True):
-    """A table of a description that applies to some releases, and where it is written."""
-
-    at: tuple[str, ...]
-    since: str
-    until: str
-
-
 class Described(Struct, frozen=True, array_like=True):
     """A described set as the stages read it. It contains no path of this machine."""
 
@@ -194,5 +226,4 @@ class Described(Struct, frozen=True, array_like=True):
     sources: tuple[SpecSource, ...]  # the files of entries, in order
     templates: dict[str, dict[str, str]]  # family -> template name -> label among the inputs
     moved: tuple[Moved, ...] = ()
-    bounds: tuple[Bound, ...] = ()
     hooks: HookFile | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from msgspec import Struct
 from yaml.nodes import Node, ScalarNode, SequenceNode
@@ -17,54 +17,42 @@ class ListedOperator(Struct, frozen=True, gc=False, array_like=True):
 
     name: str
     listed: str
-    keys: dict[str, object]  # those of its mapping, without that of its name; `dispatch_CPU` of a mapping in it
+    keys: dict[str, object]  # those of its mapping, without that of its name
     line: int
     column: int
 
 
-def read_marks(text: str, lists: tuple[str, ...], key: str, whole: str) -> list[ListedOperator]:
+def read_marks(text: str, lists: tuple[str, ...], whole: str) -> list[ListedOperator]:
     """The operators that the lists of a file have, in their order; without lists, the file is one, with the name
-    `whole`. `key`: that of an item with its operator.
-
-    Raises a TextError with all items that name no operator."""
+    `whole`. Raises a TextError with all items that name no operator."""
     nodes = mapping_of(text, lists) if lists else {whole: load_node(text)}
     budget = NodeBudget(text)
     found: list[ListedOperator] = []
     errors: list[TextError] = []
     for name in lists or (whole,):
         for node in _items(nodes.get(name), name, errors):
-            func, own = _parts(plain_value(node, budget), key)
+            func, own = _parts(plain_value(node, budget))
             operator = func.partition("(")[0].strip() if isinstance(func, str) else ""
-            if not isinstance(func, str) or not operator:
-                hint = f"write - add.Tensor, or - {key}: add.Tensor"
+            if not operator:
+                hint = "write - add.Tensor, or - func: add.Tensor"
                 errors.append(text_error(node, f"an item of {name} does not name an operator", hint))
                 continue
             mark = node.start_mark
-            found.append(ListedOperator(operator, name, _flat(own), mark.line + 1, mark.column + 1))
+            found.append(ListedOperator(operator, name, own, mark.line + 1, mark.column + 1))
     if errors:
         raise all_of([*errors])
     return found
 
 
-def _parts(value: object, key: str) -> tuple[object, dict[str, object]]:
+def _parts(value: object) -> tuple[object, dict[str, object]]:
     """The operator of an item, and its keys: `NAME`, `{func: NAME, …}`, or `NAME: {…}` as lists of stubs have it."""
     if not isinstance(value, dict):
         return value, {}
-    if key not in value and len(value) == 1:
+    if "func" not in value and len(value) == 1:
         ((name, own),) = value.items()
         if isinstance(own, dict):
             return name, own
-    return value.get(key), {own: each for own, each in value.items() if own != key}
-
-
-def _flat(keys: Mapping[str, object]) -> dict[str, object]:
-    """Keys with those of mappings within them, of which several may have one value: `CPU, CUDA: name`."""
-    flat: dict[str, object] = {}
-    for key, value in keys.items():
-        flat[key] = value
-        for inner, own in value.items() if isinstance(value, dict) else ():
-            flat |= {f"{key}_{name.strip()}": own for name in str(inner).split(",")}
-    return flat
+    return value.get("func"), {own: each for own, each in value.items() if own != "func"}
 
 
 def _items(node: Node | None, name: str, errors: list[TextError]) -> Iterator[Node]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo, fields
 
 from gradmill.model.regex import regex
 from gradmill.problems.names import closest
@@ -14,27 +16,20 @@ from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.specs.layers.description import Description
 from gradmill.specs.layers.toml_place import place_in
 from gradmill.specs.layers.toml_text import parse_toml
-from gradmill.specs.layers.written import WRITTEN, fields_at
 
 if TYPE_CHECKING:
     from gradmill.problems.report import Placed
 
-_PATH = regex(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
-_PART = regex(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
-_UNKNOWN = regex(r"Object contains unknown field `(.*)`")
-_VALUE = regex(r"Invalid enum value '(.*)'")
-_MISSING = regex(r"Object missing required field `(.*)`")
 _TYPES = regex(r"`[a-z| ]+`")
 _IN_TOML = {"object": "table", "str": "string", "int": "integer", "bool": "boolean", " | null": ""}
 _TYPE = regex("|".join(re.escape(each) for each in _IN_TOML))
 _EXAMPLES = "docs/vendors.md has an example of every key"
-_MANY = 20  # how many errors of values are reported at most
 
 Path = tuple[str, ...]
 
 
 class Written(msgspec.Struct, frozen=True):
-    """A description as it is written. `description` is of the type WRITTEN, which is wider."""
+    """A description as it is written, for all releases."""
 
     file: str
     text: str
@@ -82,144 +77,133 @@ def description_error(placed_in: list[tuple[str, str, Diagnostic]]) -> Descripti
 def read_description(file: str, data: bytes) -> Written:
     """The description in the bytes of `file`. Raises a SpecError with all its errors."""
     text, value = parse_toml(file, data, "a description")
-    diagnostics = [*_invalid_values(value), *_with_nulls(value)]
+    diagnostics = list(_errors(value, Description))
     if diagnostics:
         raise description_error([(file, text, each) for each in diagnostics])
     if isinstance(value.get("base"), str):  # the short form
         value["base"] = {"specs": value["base"]}
-    return Written(file, text, value, msgspec.convert(value, WRITTEN))
+    description = msgspec.convert(value, Description)
+    diagnostics = list(_twice(description)) + list(_unknown_rules(description))
+    if diagnostics:
+        raise description_error([(file, text, each) for each in diagnostics])
+    return Written(file, text, value, description)
 
 
-def _with_nulls(value: Any, path: Path = ()) -> Iterator[Diagnostic]:
-    """Reports text with null characters, which no path or name can have."""
-    if isinstance(value, (dict, list)):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _with_nulls(item, (*path, str(key)))
+def _twice(description: Description) -> Iterator[Diagnostic]:
+    names = [layer.name for layer in description.layers]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            at = ("layer", str(place), "name")
+            yield Diagnostic(at, f"a second layer is called '{name}'", "give each layer its own name")
+
+
+def _unknown_rules(description: Description) -> Iterator[Diagnostic]:
+    """Reports silences of unknown rules."""
+    from gradmill.problems.catalog.table import RULES
+
+    for place, ignore in enumerate(description.ignore):
+        if ignore.rule not in RULES:
+            hint = nearest(ignore.rule, RULES) or "gradmill rule lists all"
+            at = ("ignore", str(place), "rule")
+            yield Diagnostic(at, f"no rule is called '{ignore.rule}'", hint, ignore.rule)
+
+
+def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[Diagnostic]:
+    """The errors of a value that should be of a type, each at its key."""
+    table, mapping, several = _forms(type_)
+    if isinstance(value, dict) and table is not None:
+        yield from _errors_in_table(value, table, path)
+    elif isinstance(value, dict) and mapping:
+        for key, item in value.items():
+            yield from list(_errors(key, mapping[0], (*path, key))) or _errors(item, mapping[1], (*path, key))
+    elif isinstance(value, list) and value and several:
+        for place, item in enumerate(value):
+            yield from _errors(item, several[0], (*path, str(place)))
     elif isinstance(value, str) and "\0" in value:
         yield Diagnostic(path, "a null character", "remove it")
-
-
-def _invalid_values(value: dict[str, Any]) -> Iterator[Diagnostic]:
-    """Reports invalid values: removes each from a copy, and validates the rest again.
-
-    A required key is not reported as missing if its value was removed, or if a misspelt key was reported in its place.
-    """
-    rest = msgspec.msgpack.decode(msgspec.msgpack.encode(value))
-    reported: set[Path] = set()
-    for _ in range(_MANY):
+    else:
         try:
-            msgspec.convert(rest, WRITTEN)
-            return
+            msgspec.convert(value, type_)
         except msgspec.ValidationError as error:
-            path, problem = _parts(rest, str(error))
-            pieces = _names_in_slot(rest, path)
-            if pieces is not None:
-                hint = f"write slots.{path[-2]} = {{ piece = {pieces} }}"
-                path = path[:-1]
-                yield Diagnostic(path, "several pieces of a slot are in a table", hint)
-                _take_out(rest, path, problem)
-                continue
-            missing, unknown = _MISSING.fullmatch(problem), _UNKNOWN.fullmatch(problem)
-            if missing is None or (*path, missing[1]) not in reported:
-                yield _diagnostic(path, problem)
-            reported.add(path if unknown is None else (*path, closest(unknown[1], _keys(path))))
-            _take_out(rest, path, problem)
+            yield _diagnostic(path, value, type_, str(error))
 
 
-def _names_in_slot(value: Any, path: Path) -> str | None:
-    """The list as TOML, if the path is of a name in a list that stands for a slot; else None."""
-    if path[-3:-2] != ("slots",):
-        return None
-    for key in path[:-1]:
-        value = value[int(key)] if isinstance(value, list) else value[key]
-    is_names = isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return f"[{', '.join(msgspec.json.encode(each).decode() for each in value)}]" if is_names else None
+def _errors_in_table(value: dict[str, Any], table: type[Struct], path: Path) -> Iterator[Diagnostic]:
+    """The same for a table: also keys that are unknown, or missing, unless one looks like a missing one."""
+    known = {field.encode_name: field for field in fields(table)}
+    unknown = {key: closest(key, tuple(known)) for key in value if key not in known}
+    found = [*_unknown_keys(unknown, known, path)]
+    missing = [name for name, field in known.items() if field.required and name not in {*value, *unknown.values()}]
+    found += [Diagnostic(path, f"'{name}' is missing", f"write {name} = …") for name in missing]
+    for key in value.keys() - unknown.keys():
+        found += _errors(value[key], known[key].type, (*path, key))
+    if not found:
+        try:
+            msgspec.convert(value, table)
+        except msgspec.ValidationError as error:  # of keys that exclude one another
+            found.append(Diagnostic(path, str(error).partition(" - at `")[0]))
+    yield from found
 
 
-def _parts(value: Any, message: str) -> tuple[Path, str]:
-    """The path and the problem in a message of msgspec. It omits the keys of tables; trying each recovers them."""
-    match = _PATH.match(message)
-    assert match is not None
-    path: Path = ()
-    inner = value
-    for name, member in _PART.findall(match[2] or ""):
-        key = name or member
-        if member == "...":
-            key = next((k for k in inner if str(k) and _gives(value, path, k, message)), next(iter(inner), ""))
-        inner = inner[int(key)] if isinstance(inner, list) and key.isdecimal() else inner[key]
-        path = (*path, key)
-    return path, match[1]
+def _unknown_keys(unknown: dict[str, str], known: dict[str, FieldInfo], path: Path) -> Iterator[Diagnostic]:
+    for key, near in unknown.items():
+        hint = f"did you mean '{near}'?" if near else f"keys: {', '.join(known)}"
+        yield Diagnostic((*path, key), f"there is no key '{key}'", hint)
 
 
-def _gives(value: Any, path: Path, key: str, message: str) -> bool:
-    """Whether validation gives the same message if the table at `path` has only this key."""
-    copy = msgspec.msgpack.decode(msgspec.msgpack.encode(value))
-    inner = copy
-    for name in path:
-        inner = inner[int(name)] if isinstance(inner, list) else inner[name]
-    for other in [other for other in inner if other != key]:
-        del inner[other]
-    try:
-        msgspec.convert(copy, WRITTEN)
-    except msgspec.ValidationError as error:
-        return str(error) == message
-    return False
-
-
-def _diagnostic(path: Path, problem: str) -> Diagnostic:
-    """The diagnostic for a problem that msgspec reports at a path."""
-    unknown, missing = _UNKNOWN.fullmatch(problem), _MISSING.fullmatch(problem)
-    if unknown is not None:
-        keys = _keys(path)
-        hint = nearest(unknown[1], keys) or f"keys: {', '.join(keys)}"
-        return Diagnostic((*path, unknown[1]), f"there is no key '{unknown[1]}'", hint)
-    if missing is not None:
-        return Diagnostic(path, f"'{missing[1]}' is missing", f"write {missing[1]} = …")
-    value = _VALUE.fullmatch(problem)
-    if value is not None and (words := _words(path)):
-        hint = nearest(value[1], words) or f"write one of {', '.join(words)}"
-        return Diagnostic(path, f"there is no '{value[1]}'", hint, value[1])
-    keys = _keys(path) if problem.startswith("Expected `object`") else ()
-    hint = f"write a table: [{'.'.join(path)}] with {', '.join(keys)}" if keys else _EXAMPLES
+def _diagnostic(path: Path, value: Any, type_: Any, problem: str) -> Diagnostic:
+    """The diagnostic for a value that is not of its type, by the message of msgspec."""
+    if problem.startswith("Invalid enum"):
+        words = tuple(word for each in _inner(type_) if get_origin(each) is Literal for word in get_args(each))
+        hint = nearest(value, words) or f"write one of {', '.join(words)}"
+        return Diagnostic(path, f"there is no '{value}'", hint, value)
+    said = next((each.extra for each in _inner(type_) if isinstance(each, Meta) and each.extra), None)
+    if said is not None and ("regex" in problem or "length" in problem):
+        shown = f"'{value}'" if isinstance(value, str) else f"'{path[-1]}'"
+        return Diagnostic(path, f"{shown} {said['problem']}", said["hint"])
+    table = _forms(type_)[0] if problem.startswith("Expected `object`") else None
+    keys = ", ".join(field.encode_name for field in fields(table)) if table is not None else ""
+    hint = f"write a table: [{'.'.join(path)}] with {keys}" if keys else _EXAMPLES
     in_toml = _TYPES.sub(lambda types: _TYPE.sub(lambda each: _IN_TOML[each[0]], types[0]), problem)
     return Diagnostic(path, in_toml[:1].lower() + in_toml[1:], hint)
 
 
-def _words(path: Path) -> tuple[str, ...]:
-    """The words that are valid for the key at a path, or for a member of its list."""
-    for length in range(len(path) - 1, -1, -1):
-        fields = fields_at(path[:length])
-        if fields and not path[length].isdecimal():
-            return tuple(dict.fromkeys(_literals(fields[path[length]]))) if path[length] in fields else ()
-    return ()
+def _inner(type_: Any) -> Iterator[Any]:
+    """A type with all that it consists of, and what annotates these."""
+    yield type_
+    for each in (*getattr(type_, "__metadata__", ()), *(() if get_origin(type_) is Literal else get_args(type_))):
+        yield from _inner(each)
 
 
-def _literals(type_: Any) -> Iterator[str]:
-    if get_origin(type_) is Literal:
-        yield from get_args(type_)
+def _forms(type_: Any) -> tuple[type[Struct] | None, tuple[Any, ...], tuple[Any, ...]]:
+    """Of a type that a key may have: that of its table, and those of the members of a mapping and of a list."""
+    table, mapping, several = None, (), ()
+    for each in _alternatives(type_):
+        if isinstance(each, type) and issubclass(each, Struct):
+            table = each
+        elif get_origin(each) is dict:
+            mapping = get_args(each)
+        elif get_origin(each) is tuple:
+            several = get_args(each)
+    return table, mapping, several
+
+
+def _alternatives(type_: Any) -> Iterator[Any]:
+    """The members of a union, without annotations."""
+    if get_origin(type_) is Annotated:
+        yield from _alternatives(get_args(type_)[0])
+    elif get_origin(type_) in (dict, tuple) or isinstance(type_, type):
+        yield type_
     else:
         for each in get_args(type_):
-            yield from _literals(each)
+            yield from _alternatives(each)
 
 
-def _keys(path: Path) -> tuple[str, ...]:
-    """The keys of the table at a path."""
-    return tuple(fields_at(path))
-
-
-def _take_out(value: Any, path: Path, problem: str) -> None:
-    """Removes one invalid value. A missing key is added instead, as empty text, the type of all required keys.
-
-    So a table stays in its list, and members after it keep their indices.
-    """
-    unknown, missing = _UNKNOWN.fullmatch(problem), _MISSING.fullmatch(problem)
-    named = unknown or missing
-    *outer, last = (*path, named[1]) if named is not None else path or ("",)
-    for name in outer:
-        value = value[int(name)] if isinstance(value, list) else value[name]
-    if missing is not None:
-        value[last] = ""
-    elif isinstance(value, list):
-        del value[int(last)]
-    elif last in value:
-        del value[last]
+def meaning_of(path: Path) -> str:
+    """What the key at a path of a description is for; "" if no table has it."""
+    type_: Any = Description
+    for key in path:
+        table, mapping, several = _forms(type_)
+        known = {field.encode_name: field.type for field in fields(table)} if table is not None else {}
+        type_ = known.get(key) or next(iter(several[:1] if key.isdecimal() else mapping[1:]), None)
+    return next((each.description or "" for each in getattr(type_, "__metadata__", ()) if each.description), "")

@@ -2,7 +2,7 @@
 function, tag or key that it only selects or changes may be missing: that is a warning, as in `unmatched`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gradmill.families.overrides import REST, WORDS, FunctionFacts
 from gradmill.families.table import FAMILIES
@@ -15,8 +15,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.rules.layers.facts import wrong_facts
 from gradmill.rules.native.heads import qualified
-from gradmill.specs.layers.description import Description, Family, OutputFile, Slot
-from gradmill.specs.layers.written import NAMES
+from gradmill.specs.layers.description import TAKE, Description, Family, OutputFile, Slot
 from gradmill.stages.added import added
 from gradmill.stages.layered.marks import marks
 from gradmill.stages.layered.participation import base_names
@@ -43,9 +42,7 @@ def checked(db: Database) -> bool:
         problems += [each for each in unmatched(db, layers) if each.path not in reported]
     for each in problems:
         rank, rule = LAST if each.follows else 0, each.suspected
-        path = each.path if each.is_written else place_of_key(db, each.path)
-        path = path[:-1] if path[-2:-1] and path[-2] in NAMES and path[-1].isdecimal() else path  # the text shows which
-        message = (each.problem, each.hint, path, each.needle)
+        message = (each.problem, each.hint, place_of_key(db, each.path), each.needle)
         db.report(Problem("set", "", "", *message, warning=bool(rule), rank=rank, rule=rule))
     return True
 
@@ -56,13 +53,10 @@ def _problems(db: Database, description: Description) -> Iterator[DescriptionPro
     yield from _check_views(db, description)
     yield from _check_base(db, description)
     names = _Names(db)
-    take = description.functions.take
-    for place, word in enumerate(listed(take)):
-        if is_special(word):
-            path = ("functions", "take", *((str(place),) if isinstance(take, tuple) else ()))
-            yield from names.check_selection(path, word)
-    for place, name in enumerate(listed(description.functions.exclude)):
-        yield from names.check(("functions", "exclude", str(place)), name)
+    for word in listed(description.functions.take):
+        yield from names.check_word(("functions", "take"), word, TAKE)
+    for name in listed(description.functions.exclude):
+        yield from names.check(("functions", "exclude"), name)
     yield from check_text(("comment",), description.comment, ("template",))
     for name in description.families:
         yield from list(_check_family(("families",), name)) or _check_generated(db, ("families",), name)
@@ -128,7 +122,6 @@ def _check_generated(db: Database, path: Path, name: str) -> Iterator[Descriptio
 
 
 _MOST = 20  # names in a hint
-AUTOGRAD = "Autograd"  # begins the dispatch keys of autograd
 
 
 def _unmatched(path: Path, problem: str, hint: str, needle: str) -> DescriptionProblem:
@@ -162,28 +155,28 @@ class _Names:
             for name in of:
                 yield from self.check(path, name)
             return
-        words = [word for word in WORDS if rest or word != REST]
         for word in of.split():
-            if is_special(word):
-                yield from self._check_special(path, word)
-            elif word not in words:
-                known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
-                hint = nearest(word, words) or f"words: {known}; or write a list of names, or a hook"
-                yield DescriptionProblem(path, f"no function is '{word}'", hint, word)
+            yield from self.check_word(path, word, [each for each in WORDS if rest or each != REST])
+
+    def check_word(self, path: Path, word: str, words: Sequence[str]) -> Iterator[DescriptionProblem]:
+        if is_special(word):
+            yield from self._check_special(path, word)
+        elif word not in words:
+            known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
+            hint = nearest(word, words) or f"words: {known}; or write a list of names, or a hook"
+            yield DescriptionProblem(path, f"no function is '{word}'", hint, word)
 
 
 def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[DescriptionProblem]:
     yield from names.check_selection((*at, "functions"), rules.functions)
     for place, rule in enumerate(rules.replace):
         yield from names.check_selection((*at, "replace", str(place), "of"), rule.of)
-    keys, to = release(db).dispatch_keys, FAMILIES[name].registered
+    keys = sorted(key for key in release(db).dispatch_keys if key.startswith("Autograd"))
     for key, other in rules.keys.items():
-        if other not in keys:
-            hint = nearest(other, sorted(keys)) or "write a dispatch key such as AutogradPrivateUse1"
-            yield DescriptionProblem((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
-        elif to is not None and to.by_key and not other.startswith(AUTOGRAD):
-            hint = nearest(f"{AUTOGRAD}{other}", sorted(keys)) or "write a key such as AutogradPrivateUse1"
-            yield DescriptionProblem((*at, "keys", key), f"'{other}' is not a dispatch key of autograd", hint, other)
+        for each, known in ((key, ["Default", *keys]), (other, keys)):
+            if each not in known:
+                hint = nearest(each, known) or "write a key such as AutogradPrivateUse1"
+                yield DescriptionProblem((*at, "keys", key), f"'{each}' is not a dispatch key of autograd", hint, each)
     yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile())
     known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
     for file in [file for file in rules.files if file not in known]:
@@ -191,7 +184,7 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
         yield DescriptionProblem((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
     yield from _check_texts(at, rules)
     for file, own in rules.file.items():
-        yield from _check_file((*at, "file", file), name, own, names)
+        yield from _check_slots((*at, "file", file, "slots"), name, own.slots, names, own)
 
 
 _HOLE = regex(r"\$\{(\w*)\}")
@@ -206,7 +199,7 @@ def _check_texts(at: Path, rules: Family) -> Iterator[DescriptionProblem]:
         texts += [((*path, "from"), edit.from_, _NAMES), ((*path, "to"), edit.to, _NAMES)]
     for name, own in rules.file.items():
         path = (*at, "file", name)
-        texts += [((*path, "name"), own.name, ("shard",)), ((*path, "comment"), own.comment, ("template",))]
+        texts.append(((*path, "comment"), own.comment, ("template",)))
         for hole, slot in own.slots.items():
             if isinstance(slot, Slot):
                 texts += [((*path, "slots", hole), slot.before + slot.after, _NAMES)]
@@ -222,10 +215,6 @@ def check_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Descri
             yield DescriptionProblem(path, f"'${{{name}}}' is unknown here", hint, f"${{{name}}}")
 
 
-def _check_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[DescriptionProblem]:
-    yield from _check_slots((*at, "slots"), family, own.slots, names, own)
-
-
 def _check_slots(
     at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile
 ) -> Iterator[DescriptionProblem]:
@@ -233,16 +222,11 @@ def _check_slots(
         slot, path = (Slot(setting) if isinstance(setting, str) else setting), (*at, hole)
         if bool(slot.piece) == (slot.text is not None) and setting != "":
             yield DescriptionProblem(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
-        yield from _check_pieces(path, family, listed(slot.piece))
+        known = FAMILIES[family].pieces
+        if slot.piece and slot.piece.partition(" ")[0] not in known:
+            hint = nearest(slot.piece, known) or f"pieces: {', '.join(known)}"
+            yield DescriptionProblem(path, f"'{family}' has no piece '{slot.piece}'", hint, slot.piece)
         yield from names.check_selection(path, slot.of, rest=True)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
             hint = "write raw = true for the file; of other files, a hook puts text around pieces"
             yield DescriptionProblem(path, "before, after and between are for raw files", hint, hole)
-
-
-def _check_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[DescriptionProblem]:
-    known = FAMILIES[family].pieces
-    for piece in pieces:
-        if piece.partition(" ")[0] not in known:
-            hint = nearest(piece, known) or f"pieces: {', '.join(known)}"
-            yield DescriptionProblem(path, f"'{family}' has no piece '{piece}'", hint, piece)

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from gradmill.families.hook_files.function import HookFunction, hook_function
 from gradmill.families.hook_files.process import Answer, process
-from gradmill.model.keys import KEYS
-from gradmill.model.layers import LAYER_MARK, layer_of
+from gradmill.model.layers import layer_of
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
@@ -26,7 +23,6 @@ from gradmill.stages.layered.overridden_units import about
 from gradmill.stages.layered.participation import all_participants
 from gradmill.stages.schemas import GENERATED, all_heads, entry_of, function
 from gradmill.stages.set import defines, hooks, release, spec_label, version
-from gradmill.stages.specs import entries, raw_entries
 
 # ---- what hooks see
 
@@ -48,7 +44,7 @@ def seen(db: Database, name: str) -> HookFunction | None:
             (functional, out) if functional is not None and out is not None else None,
             generated=name.startswith(GENERATED),
             layer=layer_of(entry),
-            keys={**(entry_keys.item(db, entry) or {}), **(keys_of.item(db, name) or {})},
+            keys=keys_of.item(db, name) or {},
             lists=lists_of.item(db, name) or (),
         )
     except SpecError as error:
@@ -62,18 +58,6 @@ def groups(db: Database) -> dict[str, tuple[str, str]]:
     listed = all_heads(db)
     grouped = ([listed[i][0] for i in group] for group in complete_groups([head for _, head in listed]))
     return {name: (group[0], group[1]) for group in grouped if len(group) > 1 for name in group}
-
-
-@table
-def entry_keys(db: Database) -> dict[str, dict[str, Any]]:
-    """The keys of layers' entries that are not PyTorch's."""
-    found = {}
-    for entry, raw in zip(db.names(entries, "native"), raw_entries(db, "native")):
-        fields = msgspec.msgpack.decode(raw) if LAYER_MARK in entry else None
-        own = {key: value for key, value in fields.items() if key not in KEYS["native"]} if fields else {}
-        if own:
-            found[entry] = own
-    return found
 
 
 # ---- what they return

@@ -1,120 +1,67 @@
-"""The keys of a layer's entries compared with those in the description: above all the version keys, which name the
-releases that an entry applies to.
-"""
+"""The keys of a layer's entries, and the lists of its file, compared with those that the description names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
 from gradmill.model.keys import KEYS
-from gradmill.model.layers import SpecSource, Versions, role_of
+from gradmill.model.layers import SpecSource
 from gradmill.problems.names import closest
 from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
-from gradmill.rules.layers.versions import listed_versions
-from gradmill.specs.layers.lists import check_lists, keys_of, value_of
+from gradmill.specs.layers.lists import check_lists, keys_of
 from gradmill.stages.layered.files import text
+from gradmill.stages.layered.problem import DescriptionProblem
 from gradmill.stages.set import place_of_key, source
 
 
 def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
-    """The description's rules for a file. Version keys that it omits or misspells are reported, and added to the rules,
-    as are keys of another generator. `entry_keys`: the keys of the entries, each with whether its values look like
-    releases."""
+    """The description's rules for a file. Keys that are another generator's, and misspelt version keys, are reported
+    and dropped. `entry_keys`: the keys of the entries, each with whether its values look like releases."""
     layer = source(db, key)
-    if not layer.layer or not entry_keys:
+    if not layer.layer:
         return layer
-    foreign = _foreign_keys(layer, entry_keys)
+    known = (*KEYS[layer.role], *layer.drop, *layer.version_keys)
+    others = tuple(name for name in entry_keys if name not in known)
+    misspelt = {near: name for name in layer.version_keys if name not in entry_keys and (near := closest(name, others))}
+    for near, name in misspelt.items():
+        at = (*layer.at, "versions", "keys")
+        _report(db, at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name)
+    foreign = [name for name in others if name not in misspelt and not closest(name, known) and not layer.keep]
+    foreign = [name for name in foreign if layer.role == "native" or entry_keys[name]]
     if foreign:
         shown = " and ".join(f"'{name}'" for name in foreign)
-        drop = ", ".join(f'"{name}"' for name in (*layer.drop, *foreign))
-        problem, hint = f"entries have the key {shown}, which PyTorch's do not have", f"write drop = [{drop}]"
-        db.report(Problem("set", "", "", problem, hint, place_of_key(db, layer.at)))
-        layer = replace(layer, drop=(*layer.drop, *foreign))
-    named = layer.versions.named if layer.versions is not None else ()
-    missing = [name for name in named if name not in entry_keys]
-    kept = set(layer.keep) or entry_keys.keys()
-    others = _unnamed_keys(layer, entry_keys)
-    unnamed = [name for name in others if name in kept]
-    misspelt = {name: near for name in missing if (near := closest(name, tuple(others)))}
-    unnamed += [near for near in dict.fromkeys(misspelt.values()) if near not in unnamed]
-    for name in misspelt:
-        _report(db, layer, f"no entry has the key '{name}'", nearest(name, others), "keys", name)
-    if unnamed and not misspelt:
-        _report(db, layer, *_unnamed(db, key, unnamed, named))
-    elif others and layer.versions is None:
-        _report(db, layer, *_unnamed(db, key, others, named), warning="unnamed-versions")
-    if not unnamed:
-        return layer
-    versions = layer.versions or Versions((), _list_of_releases(db, key))
-    return replace(
-        layer, versions=replace(versions, keys=tuple(name for name in (*named, *unnamed) if name in entry_keys))
-    )
+        releases = [name for name in foreign if entry_keys[name]]
+        hint = f"write drop = {json.dumps([*layer.drop, *foreign])}"
+        hint += f"; or versions = {{ keys = {json.dumps(releases)} }}, which name releases" if releases else ""
+        _report(db, layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint)
+    return replace(layer, drop=(*layer.drop, *foreign, *misspelt)) if foreign or misspelt else layer
 
 
-def _foreign_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> list[str]:
-    """The keys of functions that are not PyTorch's, and that the description neither drops nor misspells."""
-    if layer.role != "native" or layer.keep:
-        return []
-    versions = layer.versions.named if layer.versions is not None else ()
-    known = (*KEYS["native"], *layer.drop, *versions)
-    others = [name for name, versioned in entry_keys.items() if name not in known and not versioned]
-    return [name for name in others if not closest(name, known)]
+def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: str = "") -> None:
+    db.report(Problem("set", "", "", problem, hint, place_of_key(db, at), needle))
 
 
-def _unnamed_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> list[str]:
-    """The keys with releases as values that the description does not name."""
-    named = layer.versions.named if layer.versions is not None else ()
-    known = {*KEYS[layer.role], *named, *layer.drop}
-    return [name for name, versioned in entry_keys.items() if versioned and name not in known]
-
-
-def _unnamed(db: Database, key: str, names: list[str], named: tuple[str, ...]) -> tuple[str, str]:
-    """The problem and the hint for version keys that the description does not name."""
-    shown = " and ".join(f"'{name}'" for name in names)
-    keys = ", ".join(f'"{name}"' for name in (*named, *names))
-    keys = f"[{keys}]" if len(named) + len(names) > 1 else keys
-    listed = _list_of_releases(db, key)
-    more = f', all = "{listed}"' if listed else ""
-    problem = f"entries name their releases under {shown}, which `versions` does not name"
-    return problem, f"write versions = {{ keys = {keys}{more} }}"
-
-
-def _list_of_releases(db: Database, key: str) -> str:
-    """The key of a file that lists releases; "" if there is none."""
-    whole = text(db, key) or ""
-    for name in keys_of(whole) or ():
-        try:
-            if listed_versions(value_of(whole, name), name):
-                return name
-        except SpecError:
-            continue
-    return ""
-
-
-def _report(
-    db: Database, of: SpecSource, problem: str, hint: str, at: str = "", needle: str = "", *, warning: str = ""
-) -> None:
-    path = place_of_key(db, (*of.at, "versions", *([at] if at else [])))
-    db.report(Problem("set", "", "", problem, hint, path, needle, warning=bool(warning), rule=warning))
-
-
-def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple[tuple[str, ...], str, str]]:
-    """The names in a description that no entry of the file has: the path of the key, the name, a hint."""
+def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Iterator[DescriptionProblem]:
+    """The names in a description that no entry of a file has, and the lists that it lacks."""
     layer = source(db, key)
-    if not layer.layer or not entry_keys:
-        return []
-    known = [name for name in (*entry_keys, *KEYS[role_of(key)]) if name not in (*layer.drop, *layer.keep)]
-    rows: list[tuple[tuple[str, ...], str]] = [(("drop",), name) for name in layer.drop]
-    rows += [(("keep",), name) for name in layer.keep if name not in KEYS[role_of(key)]]
-    others = tuple(_unnamed_keys(layer, entry_keys))  # `rules` reports a key that is similar to one of them
-    named = layer.versions.named if layer.versions is not None else ()
-    rows += [(("versions", "keys"), name) for name in named if not closest(name, others)]
-    rows = [(at, name) for at, name in rows if name not in entry_keys]
-    return [(at, name, nearest(name, known) or f"entries have {', '.join(entry_keys)}") for at, name in rows]
+    own = KEYS[layer.role] if layer.layer else ()
+    others = tuple(name for name in (*entry_keys, *own) if name not in (*layer.drop, *layer.keep))
+    named = {"drop": layer.drop, "keep": layer.keep, "versions": layer.version_keys}
+    for at, name in ((at, name) for at, names in named.items() for name in names if entry_keys):
+        is_misspelt = at == "versions" and closest(name, others)  # `rules` reports it
+        if name not in entry_keys and not (at == "keep" and name in own) and not is_misspelt:
+            hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
+            path = (*layer.at, at, "keys") if at == "versions" else (*layer.at, at)
+            problem = f"no entry has the key '{name}'"
+            yield DescriptionProblem(path, problem, hint, name, follows=True, suspected="unmatched-key")
+    for name, hint in missing_lists(db, key):
+        problem = f"the file has no list '{name}'"
+        yield DescriptionProblem((*layer.at, "list"), problem, hint, name, suspected="unmatched-list")
 
 
 @query

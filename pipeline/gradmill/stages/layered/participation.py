@@ -70,15 +70,13 @@ def all_participants(db: Database) -> list[Listed]:
     asked, functions = layers.description.functions, all_heads(db)
     take = listed(asked.take)
     if take and "all" not in take:
-        exact = named(db) if {"defined", "named"} & set(take) else set()
-        defined = exact if "defined" in take else set()
+        defined = set(_defined(db, functions)) if "defined" in take else set()
         known = set(base_names(db)) if "own" in take else None
         special = _special(db, take)
         functions = [
             (name, head)
             for name, head in functions
-            if qualified(head) in exact
-            or within(head.namespace, head.base) in defined
+            if {qualified(head), within(head.namespace, head.base)} & defined
             or (known is not None and is_own(name, head, known))
             or name in special
         ]
@@ -126,11 +124,6 @@ def _defined(db: Database, listed: list[Listed]) -> list[str]:
     """The names of the functions that definitions are for, in the order of the definitions."""
     heads = dict(listed)
     return [qualified(heads[defined.function]) for defined in infos.all_defined(db)]
-
-
-def named(db: Database) -> set[str]:
-    """The names of the functions that definitions are for."""
-    return set(_defined(db, all_heads(db)))
 
 
 def is_own(name: str, head: FunctionSummary, base: set[str]) -> bool:

@@ -13,5 +13,4 @@ class DescriptionProblem(Struct, frozen=True):
     hint: str = ""
     needle: str = ""
     follows: bool = False  # whether it may follow from any other error
-    is_written: bool = False  # whether the path is that in the file, for all releases
     suspected: str = ""  # the rule, if it is a warning, as it may be intended; "" for an error
