@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-MAIN = "hooks"
+MAIN, TAG = "hooks", "a struct"
 LIBRARY = tuple({*filter(None, sys.path), *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))})
 FILES = {"open", "os.listdir", "os.scandir"}
 REFUSED = ("socket.", "subprocess.", "os.", "shutil.", "urllib.", "ctypes.", "winreg.", "ftplib.", "http.", "sqlite3.")
@@ -42,18 +42,9 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):  # type
         return self.texts[path.removesuffix(".py")].encode()
 
 
-class Function(SimpleNamespace):
-    """A function of the set. docs/vendors.md lists its attributes."""
-
-
-def function(values: Mapping[str, Any]) -> Function:
-    return Function(**{name: _attribute(value) for name, value in values.items()})
-
-
-def _attribute(value: Any) -> Any:
-    if not isinstance(value, list):
-        return value
-    return [SimpleNamespace(**each) if isinstance(each, dict) else each for each in value]
+def attributes(values: dict[str, Any]) -> Any:
+    """A function, an argument, …: what has attributes, which docs/vendors.md lists; a dict otherwise."""
+    return SimpleNamespace(**values) if values.pop(TAG, None) else values
 
 
 def refuse(event: str, arguments: tuple[Any, ...]) -> None:
@@ -90,16 +81,6 @@ def called(hooks: ModuleType, name: str, arguments: list[Any]) -> Any:
     return bool(value) if name == "select" else value
 
 
-def given(name: str, arguments: list[Any]) -> list[Any]:
-    """The arguments of a hook, from JSON."""
-    if name == "select":
-        return [function(arguments[0]), arguments[1]]
-    if name == "files":
-        return [[function(each) for each in arguments[0]], tuple(arguments[1])]
-    family, piece, own, text, release = arguments
-    return [family, piece, function(own), text, tuple(release)]
-
-
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     calls = os.fdopen(os.dup(0), encoding="utf-8")
@@ -111,9 +92,11 @@ def main() -> None:
     os.environ.clear()
     sys.addaudithook(refuse)
     for line in calls:
-        name, arguments = json.loads(line)
+        name, arguments = json.loads(line, object_hook=attributes)
+        if name != "select":  # the last is the release
+            arguments[-1] = tuple(arguments[-1])
         try:
-            answer = {"value": called(importlib.import_module(MAIN), name, given(name, arguments))}
+            answer = {"value": called(importlib.import_module(MAIN), name, arguments)}
         except BaseException as error:  # also SystemExit: it is the hooks' error
             answer = failure(error, modules)
         answers.write(json.dumps(answer) + "\n")

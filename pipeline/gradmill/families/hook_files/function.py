@@ -24,7 +24,11 @@ from gradmill.model.schema import Argument, schema_kind
 from gradmill.releases.model import Release
 
 
-class HookArgument(Struct, frozen=True):
+class _Seen(Struct, frozen=True, tag_field="a struct", tag=True):
+    """What hooks see with attributes, as `child.py` makes it of JSON."""
+
+
+class HookArgument(_Seen, frozen=True):
     """An argument of an operator. `cpp_type` and `default` are the dispatcher's, and those of a kernel that takes
     SymInt; `kernel_…` are those of one that takes int64_t."""
 
@@ -40,7 +44,7 @@ class HookArgument(Struct, frozen=True):
     passed: str  # the expression that a call of such a kernel with the dispatcher's arguments passes
 
 
-class HookSignature(Struct, frozen=True):
+class HookSignature(_Seen, frozen=True):
     """A C++ function of an operator. `passed`, `kernel_passed`: the arguments of its call of the dispatcher's function,
     and with the parameters of a kernel."""
 
@@ -52,7 +56,7 @@ class HookSignature(Struct, frozen=True):
     kernel_passed: str
 
 
-class HookParameter(Struct, frozen=True):
+class HookParameter(_Seen, frozen=True):
     """A parameter of a structured kernel's functions. `passed`: the expression with the parameters of a kernel."""
 
     name: str
@@ -62,7 +66,7 @@ class HookParameter(Struct, frozen=True):
     precomputed: bool = False  # whether the meta function returns it
 
 
-class HookFunction(Struct, frozen=True):
+class HookFunction(_Seen, frozen=True):
     """A function as hooks see it."""
 
     operator: str  # `add_.Tensor`

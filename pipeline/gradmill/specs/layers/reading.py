@@ -38,12 +38,14 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
-    """One error in a description."""
+    """An error in a description, or a warning."""
 
     path: Path  # of the key
     problem: str
     hint: str = ""
     needle: str = ""  # the part of the value to point at
+    follows: bool = False  # whether it may follow from any other error
+    suspected: str = ""  # the rule, if it is a warning, as it may be intended; "" for an error
 
 
 class DescriptionError(SpecError):

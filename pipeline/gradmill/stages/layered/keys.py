@@ -14,8 +14,8 @@ from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.specs.layers.lists import check_lists, keys_of
+from gradmill.specs.layers.reading import Diagnostic
 from gradmill.stages.layered.files import text
-from gradmill.stages.layered.problem import DescriptionProblem
 from gradmill.stages.set import place_of_key, source
 
 
@@ -46,7 +46,7 @@ def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: 
     db.report(Problem("set", "", "", problem, hint, place_of_key(db, at), needle))
 
 
-def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Iterator[DescriptionProblem]:
+def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Iterator[Diagnostic]:
     """The names in a description that no entry of a file has, and the lists that it lacks."""
     layer = source(db, key)
     own = KEYS[layer.role] if layer.layer else ()
@@ -58,10 +58,10 @@ def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Iterator[D
             hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
             path = (*layer.at, at, "keys") if at == "versions" else (*layer.at, at)
             problem = f"no entry has the key '{name}'"
-            yield DescriptionProblem(path, problem, hint, name, follows=True, suspected="unmatched-key")
+            yield Diagnostic(path, problem, hint, name, follows=True, suspected="unmatched-key")
     for name, hint in missing_lists(db, key):
         problem = f"the file has no list '{name}'"
-        yield DescriptionProblem((*layer.at, "list"), problem, hint, name, suspected="unmatched-list")
+        yield Diagnostic((*layer.at, "list"), problem, hint, name, suspected="unmatched-list")
 
 
 @query

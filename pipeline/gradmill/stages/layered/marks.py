@@ -4,19 +4,20 @@ are not PyTorch's, and those of their items in the files that `marks` of a descr
 from __future__ import annotations
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.model.keys import KEYS
 from gradmill.model.layers import LAYER_MARK
-from gradmill.problems.problem import LAST, Problem, SpecError, TextError, nearest
+from gradmill.problems.problem import LAST, Problem, SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
+from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified
-from gradmill.specs.layers.lists import check_lists
-from gradmill.specs.layers.marks import ListedOperator, read_marks
-from gradmill.stages.layered.files import of_file, parse_file, text
+from gradmill.stages.layered.files import of_file
+from gradmill.stages.layered.texts import layer_whole
 from gradmill.stages.schemas import all_heads, entry_of
-from gradmill.stages.set import place_of_key, source, source_keys
+from gradmill.stages.set import source, source_keys
 from gradmill.stages.specs import entries, raw_entries
 
 _FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
@@ -31,39 +32,51 @@ def has_key(keys: dict[str, object], wanted: str) -> bool:
     return key in keys and value in map(str, actual if isinstance(actual, list) else [actual])
 
 
+class Mark(Struct, frozen=True, array_like=True):
+    """An operator in a list of a file."""
+
+    operator: str
+    listed: str
+    keys: dict[str, object]
+
+
 @query
-def marks(db: Database) -> list[ListedOperator]:
-    """All items of lists. Operators that do not exist are reported, and left out."""
-    names, found = functions(db), []
-    for key in source_keys(db, "marks"):
-        for item in items_of(db, key):
-            if item.name in names:
-                found.append(item)
-                continue
-            hint = nearest(item.name, sorted(names)) or "an overload is a part of the name, as in add.Tensor"
-            error = of_file(key, SpecError(f"no function is called '{item.name}'", hint))
-            place = {"op": item.name, "line": item.line, "column": item.column}
-            db.report(replace(error, **place, warning=True, rank=LAST, rule="unmatched-entry"))
+def marks(db: Database) -> list[Mark]:
+    """All items of lists. What names no operator is reported, and left out."""
+    return [mark for key in source_keys(db, "marks") for mark in marks_in(db, key)]
+
+
+@query
+def marks_in(db: Database, key: str) -> list[Mark]:
+    """The items of all lists of a file; none, with a report, if it is invalid."""
+    names, of, found = functions(db), source(db, key), []
+    whole = of.file.rpartition("/")[2].partition(".")[0]  # the name of a file that is a list
+    for listed in of.lists or (whole,):
+        for piece, value in layer_whole(db, key, (listed,) if of.lists else ()):
+            operator, keys = _parts(msgspec.msgpack.decode(value))
+            if operator in names:
+                found.append(Mark(operator, listed, keys))
+            elif operator:
+                hint = nearest(operator, sorted(names)) or "an overload is a part of the name, as in add.Tensor"
+                problem = _at(key, piece.line, f"no function is called '{operator}'", hint)
+                db.report(replace(problem, op=operator, warning=True, rank=LAST, rule="unmatched-entry"))
+            else:
+                hint = "write - add.Tensor, or - func: add.Tensor"
+                db.report(_at(key, piece.line, f"an item of {listed} does not name an operator", hint))
     return found
 
 
-@query
-def items_of(db: Database, key: str) -> list[ListedOperator]:
-    """The items of all lists of a file; none, with a report, if it is invalid."""
-    of, whole = source(db, key), text(db, key)
-    try:
-        if whole is None:
-            return []
-        if of.lists:
-            check_lists(whole, of.lists)
-    except TextError:  # of the file, which reading it reports
-        pass
-    except SpecError as error:
-        path = place_of_key(db, (*of.at, "list"))
-        db.report(Problem("set", "", "", error.problem, error.hint, path, error.needle))
-        return []
-    name = of.file.rpartition("/")[2].partition(".")[0]  # that of a file that is a list
-    return parse_file(db, key, lambda whole: read_marks(whole, of.lists, name)) or []
+def _parts(value: object) -> tuple[str, dict[str, object]]:
+    """The operator of an item, and its keys: `NAME`, `{func: NAME, …}`, or `NAME: {…}` as lists of stubs have it."""
+    keys = value if isinstance(value, dict) else {"func": value}
+    if "func" not in keys and len(keys) == 1:
+        ((name, own),) = keys.items()
+        keys = {"func": name, **(own if isinstance(own, dict) else {})}
+    return operator_of(keys.get("func")), {key: each for key, each in keys.items() if key != "func"}
+
+
+def _at(key: str, line: int, problem: str, hint: str) -> Problem:
+    return replace(of_file(key, SpecError(problem, hint)), line=line)
 
 
 @query
@@ -88,7 +101,7 @@ def keys_of(db: Database) -> dict[str, dict[str, object]]:
     found = {name: {**keys} for name, _ in all_heads(db) if (keys := own.get(entry_of(name)))}
     names = functions(db)
     for mark in marks(db):
-        for name in names[mark.name]:
+        for name in names[mark.operator]:
             found.setdefault(name, {}).update(mark.keys)
     return found
 
@@ -99,6 +112,6 @@ def lists_of(db: Database) -> dict[str, tuple[str, ...]]:
     names = functions(db)
     found: dict[str, dict[str, None]] = {}
     for mark in marks(db):
-        for name in names[mark.name]:
+        for name in names[mark.operator]:
             found.setdefault(name, {})[mark.listed] = None
     return {name: tuple(lists) for name, lists in found.items()}

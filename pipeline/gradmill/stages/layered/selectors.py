@@ -10,14 +10,13 @@ from typing import Any
 
 import msgspec
 
-from gradmill.model.keys import KEYS
-from gradmill.model.layers import layer_of
+from gradmill.model.layers import LAYER_MARK, layer_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.stages.layered.marks import has_key, keys_of
 from gradmill.stages.schemas import all_heads, entry_of, function
 from gradmill.stages.set import described, source_keys
-from gradmill.stages.specs import keys_of_file
+from gradmill.stages.specs import keys_of_file, value
 from gradmill.stages.tags import tags
 
 KINDS = ("tag", "layer", "key")
@@ -62,9 +61,15 @@ def _matching(db: Database, kind: str, wanted: str) -> Iterator[str]:
         elif kind == "layer":
             is_true = layer_of(entry_of(name)) == wanted
         else:
-            is_true = has_key(keys_of.item(db, name) or {}, wanted)
+            is_true = has_key({**_fields(db, entry_of(name)), **(keys_of.item(db, name) or {})}, wanted)
         if is_true:
             yield name
+
+
+def _fields(db: Database, entry: str) -> dict[str, object]:
+    """The keys of a layer's entry."""
+    fields = value(db, "native", entry) if LAYER_MARK in entry else None
+    return fields if isinstance(fields, dict) else {}
 
 
 def known_names(db: Database, kind: str) -> list[str]:
@@ -75,5 +80,5 @@ def known_names(db: Database, kind: str) -> list[str]:
     if kind == "layer":
         return [] if layers is None else [layer.name for layer in layers.description.layers]
     keys = [key for key in source_keys(db, "native") if not key.endswith(":base")]
-    own = {name for key in keys for name in keys_of_file(db, key) if name not in KEYS["native"]}
+    own = {name for key in keys for name in keys_of_file(db, key)}
     return sorted(own.union(*(keys_of.item(db, name) or {} for name in db.names(keys_of))))

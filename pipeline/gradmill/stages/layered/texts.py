@@ -56,9 +56,10 @@ def layer_cuts(db: Database, key: str) -> list[Piece]:
     return (cut_lists(whole, lists) if lists else cut(whole)) or []
 
 
-def layer_whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
-    """All entries of a layer's file as text and values, parsed at once; none if an error is reported."""
-    whole, lists = layer_text(db, key), source(db, key).lists
+def layer_whole(db: Database, key: str, lists: tuple[str, ...] = ()) -> list[tuple[Piece, bytes]]:
+    """All entries of a layer's file as text and values, parsed at once; none if an error is reported. `lists`: those of
+    the file's; all without it."""
+    whole, lists = layer_text(db, key), lists or source(db, key).lists
     if whole is None:
         return []
     try:

@@ -15,10 +15,10 @@ from gradmill.query.query import query
 from gradmill.rules.layers.facts import OF_FUNCTIONS
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import Described, Description, Family
+from gradmill.specs.layers.reading import Diagnostic, Path
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.layered.keys import unused
 from gradmill.stages.layered.overridden_units import about_unit, rules_of
-from gradmill.stages.layered.problem import DescriptionProblem, Path
 from gradmill.stages.layered.templates import holes
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import all_heads
@@ -28,7 +28,7 @@ from gradmill.stages.specs import keys_of_file
 from gradmill.stages.units import unit, units
 
 
-def unmatched(db: Database, layers: Described) -> Iterator[DescriptionProblem]:
+def unmatched(db: Database, layers: Described) -> Iterator[Diagnostic]:
     """The warnings for all rules that match nothing."""
     yield from _facts(db, layers.description)
     for source in sources(db):
@@ -64,21 +64,21 @@ def idle(db: Database, family: str) -> list[int]:
     return [place for place in left if place in selecting]
 
 
-def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[DescriptionProblem]:
+def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Diagnostic]:
     for place in idle(db, family) if not is_selective(db) else ():  # else a rule may be about others
         text = rules.replace[place].from_
         problem = f"nothing that {family} prints has the text"
         hint = "compare it with what is printed (show emit): this release may print something else"
         path = (*at, "replace", str(place), "from")
-        yield DescriptionProblem(path, problem, hint, text, follows=True, suspected="unmatched-text")
+        yield Diagnostic(path, problem, hint, text, follows=True, suspected="unmatched-text")
     there = sorted(holes(db, family))
     for hole in [hole for hole in rules.slots if hole not in there]:
         hint = nearest(hole, there) or f"holes: {', '.join(there)}"
         problem = f"no template of {family} has the hole '{hole}'"
-        yield DescriptionProblem((*at, "slots", hole), problem, hint, hole, suspected="unmatched-hole")
+        yield Diagnostic((*at, "slots", hole), problem, hint, hole, suspected="unmatched-hole")
 
 
-def _facts(db: Database, description: Description) -> Iterator[DescriptionProblem]:
+def _facts(db: Database, description: Description) -> Iterator[Diagnostic]:
     """Members of lists that this release does not have."""
     names = {name for _, head in all_heads(db) for name in (head.name, qualified(head), head.base, head.cpp_name)}
     kinds = {True: ("function", names), False: ("dispatch key", release(db).dispatch_keys)}
@@ -88,4 +88,4 @@ def _facts(db: Database, description: Description) -> Iterator[DescriptionProble
             for member in [member for member in members if member not in known]:
                 path = ("facts", str(place), "add", field)
                 problem, hint = f"there is no {what} '{member}'", nearest(member, sorted(known)) or "name another"
-                yield DescriptionProblem(path, problem, hint, member, follows=True, suspected="unmatched-fact")
+                yield Diagnostic(path, problem, hint, member, follows=True, suspected="unmatched-fact")
