@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from gradmill.problems.problem import SpecError, nearest
-from gradmill.releases.model import OWN_KERNEL, PARTS, Change
+from gradmill.releases.model import OWN_KERNEL, Change
 from gradmill.specs.layers.description import Description
 
 # The facts that a description changes: lists of functions, by operator, base name or C++ name; and of dispatch keys.
@@ -31,7 +28,7 @@ OF_FUNCTIONS = (
 )
 OF_KEYS = ("kernel_keys", "autograd_keys", "dispatch_keys", "structured_keys")
 LISTS = (*OF_FUNCTIONS, *OF_KEYS)
-_TABLES = ("views", "recorded_as")  # those with a value for each member
+TABLES = ("views", "recorded_as")  # those with a value for each member
 _WHY = "the description says so"
 
 
@@ -48,20 +45,3 @@ def changes_of(description: Description, version: str) -> list[Change]:
         if rules.slots or rules.keys or any(file.slots for file in rules.file.values()):
             changes.append(Change(version, "left_out", "kernels are registered for a backend", (OWN_KERNEL,)))
     return changes
-
-
-def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], SpecError]]:
-    """Errors for facts that no description changes and for parts that no kernel has, each with its path."""
-    for place, facts in enumerate(description.facts):
-        for field, members in facts.add.items():
-            at = ("facts", str(place), "add", field)
-            if field not in LISTS:
-                hint = nearest(field, LISTS) or "docs/vendors.md lists them"
-                yield at, SpecError(f"there is no list of facts '{field}'", hint)
-            elif isinstance(members, dict) != (field in _TABLES):
-                hint = "write {name = value}" if field in _TABLES else 'write ["name", …]'
-                yield at, SpecError(f"'{field}' is added to in another form", hint)
-    for family, rules in description.family.items():
-        for part in [part for part in rules.leave_out if part not in PARTS]:
-            hint = nearest(part, PARTS) or f"write some of {', '.join(PARTS)}"
-            yield ("family", family, "leave_out"), SpecError(f"no kernel has a part '{part}'", hint, needle=part)

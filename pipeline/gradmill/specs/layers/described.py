@@ -21,7 +21,7 @@ from gradmill.specs.spec_set import ROLES, SpecSet
 
 
 class _Resolver:
-    """Collects the files of one description by key, and diagnostics for the files that it lacks."""
+    """Collects the files of one description by key, and errors for those that it lacks."""
 
     def __init__(self, folder: str, base: SpecSet) -> None:
         self.folder = folder
@@ -34,6 +34,26 @@ class _Resolver:
 
     def _at(self, path: str) -> Location:
         return Location(os.path.normpath(os.path.join(self.folder, path)))
+
+    def _error(self, at: tuple[str, ...], problem: str, hint: str, needle: str = "") -> None:
+        self.diagnostics.append(Diagnostic(at, problem, hint, needle))
+
+    def _file(self, at: tuple[str, ...], path: str, hint: str) -> Location | None:
+        """The location of a file; None, with an error, if it is missing."""
+        location = self._at(path)
+        if os.path.isfile(location.path):
+            return location
+        self._error(at, f"there is no file '{path}'", self._near(path) or hint, path)
+        return None
+
+    def _near(self, path: str) -> str:
+        """A hint that names a similar file in the folder of `path`; "" if there is none."""
+        folder, name = os.path.split(path)
+        stem, ending = os.path.splitext(name)
+        around = self._at(folder).path
+        entries = map(os.path.splitext, sorted(os.listdir(around)) if os.path.isdir(around) else [])
+        close = closest(stem, tuple(other for other, other_ending in entries if other_ending == ending))
+        return f"did you mean '{close}{ending}'?" if close else ""
 
     def add_base(self, base: Base) -> None:
         """Adds the files of the base, without those that the description ignores."""
@@ -51,16 +71,22 @@ class _Resolver:
         for header in listed(layer.helpers):
             self.headers[header] = location = self._at(header)
             self.looked_for.append(location.path)
-            if not os.path.isfile(location.path):
-                self._missing(("layer", str(place), "helpers"), header, "name a C++ header")
+            self._file(("layer", str(place), "helpers"), header, "name a C++ header")
         for role, at, file in _files_of(place, layer):
-            name = file.file or file.diff
-            if not os.path.isfile(self._at(name).path):
-                self._missing(at, name, f"name a {'diff' if file.diff else 'YAML file'}")
-            elif file.diff:
-                self._add_diff(role, file, at)
+            base = next((i for i, each in enumerate(self.sources) if each.key == f"{role}:base"), None)
+            key = f"{role}:{DIFF}{file.diff}" if file.diff else f"{role}:{layer.name}/{file.file}"
+            found = self._file(at, file.file or file.diff, f"name a {'diff' if file.diff else 'YAML file'}")
+            if found is None:
+                continue
+            if key in self.files:
+                self._error(at, f"'{file.file or file.diff}' is listed twice in this layer", "remove one of them")
+            self.files[key] = found
+            if not file.diff:
+                self.sources.append(_source(key, layer, file, at))
+            elif base is not None:
+                self.sources[base] = replace(self.sources[base], diffs=(*self.sources[base].diffs, key))
             else:
-                self._add_file(role, layer, file, at)
+                self._error(at, f"the diff changes the base's {role} file, and there is none", "name a base")
 
     def add_backends(self, backends: Sequence[Backend]) -> None:
         """Adds the files of the backend; one at most applies to a release."""
@@ -68,123 +94,74 @@ class _Resolver:
             at = ("backend", str(place))
             if place:
                 hint = "write since and until, so that one applies to each release"
-                self.diagnostics.append(Diagnostic(at, "a second backend applies to this release", hint))
+                self._error(at, "a second backend applies to this release", hint)
             for role, key, path in ((EXTERNAL, "file", backend.file), (EXTERNAL_KERNELS, "kernels", backend.kernels)):
-                location = self._at(path)
-                if path and not os.path.isfile(location.path):
-                    self._missing((*at, key), path, "name a YAML file" if key == "file" else "name a C++ file")
-                elif path:
-                    self.files[role] = location
+                hint = "name a YAML file" if key == "file" else "name a C++ file"
+                if path and (found := self._file((*at, key), path, hint)):
+                    self.files[role] = found
 
     def add_marks(self, marks: Sequence[Marks]) -> None:
         """Adds the files that list operators."""
         for place, mark in enumerate(marks):
             at, key = ("marks", str(place)), f"marks:{place}:{mark.file}"
-            if not os.path.isfile(self._at(mark.file).path):
-                self._missing((*at, "file"), mark.file, "name a YAML file")
-                continue
-            self.files[key] = self._at(mark.file)
-            name = os.path.basename(mark.file) if os.path.isabs(mark.file) else os.path.normpath(mark.file)
-            self.sources.append(SpecSource(key, name, lists=listed(mark.lists), at=at))
+            if found := self._file((*at, "file"), mark.file, "name a YAML file"):
+                self.files[key] = found
+                self.sources.append(SpecSource(key, _shown(mark.file), lists=listed(mark.lists), at=at))
 
     def add_hooks(self, path: str) -> HookFile | None:
         """Adds the files of the hooks; None if there are none. SpecError for a file that is wrong."""
-        at = self._at(path).path
-        if not path or not os.path.isfile(at):
-            if path:
-                self._missing(("hooks",), path, "name a Python file")
+        found = self._file(("hooks",), path, "name a Python file") if path else None
+        if found is None:
             return None
-        hooks = read_hooks(at, read_file)
-        self.files |= {key: Location(path_of(at, key)) for key in hooks.modules.values()}
+        hooks = read_hooks(found.path, read_file)
+        self.files |= {key: Location(path_of(found.path, key)) for key in hooks.modules.values()}
         return hooks
-
-    def _missing(self, at: tuple[str, ...], path: str, hint: str) -> None:
-        self.diagnostics.append(Diagnostic(at, f"there is no file '{path}'", self._near(path) or hint, path))
-
-    def _add_file(self, role: Role, layer: Layer, file: SpecFile, at: tuple[str, ...]) -> None:
-        key = f"{role}:{layer.name}/{file.file}"
-        if key in self.files:
-            self.diagnostics.append(
-                Diagnostic(at, f"'{file.file}' is listed twice in this layer", "remove one of them")
-            )
-            return
-        self.files[key] = self._at(file.file)
-        self.sources.append(
-            SpecSource(
-                key=key,
-                file=os.path.basename(file.file) if os.path.isabs(file.file) else os.path.normpath(file.file),
-                layer=layer.name,
-                namespace=layer.namespace,
-                lists=listed(file.lists),
-                drop=listed(file.drop),
-                keep=listed(file.keep),
-                versions=file.versions,
-                at=at,
-            )
-        )
-
-    def _add_diff(self, role: Role, file: SpecFile, at: tuple[str, ...]) -> None:
-        place = next((i for i, source in enumerate(self.sources) if source.key == f"{role}:base"), None)
-        if place is None:
-            self.diagnostics.append(
-                Diagnostic(at, f"the diff changes the base's {role} file, and there is none", "name a base")
-            )
-            return
-        key = f"{role}:{DIFF}{file.diff}"
-        self.files[key] = self._at(file.diff)
-        self.sources[place] = replace(self.sources[place], diffs=(*self.sources[place].diffs, key))
-
-    def check_templates(self, description: Description) -> None:
-        """Reports missing templates and missing folders of templates."""
-        for family, rules in description.family.items():
-            at = ("family", family)
-            if rules.templates and not os.path.isdir(self._at(rules.templates).path):
-                problem = f"there is no folder '{rules.templates}'"
-                hint = self._near(rules.templates) or "name a folder with templates"
-                self.diagnostics.append(Diagnostic((*at, "templates"), problem, hint))
-                continue
-            for name, file in rules.file.items():
-                self._check_template((*at, "file", name), name, file.template, rules.templates)
-
-    def _check_template(self, at: tuple[str, ...], name: str, template: str, folder: str) -> None:
-        own = self.base.templates
-        if (template or name) in own:
-            return
-        path = template or (f"{folder}/{name}" if folder else "")
-        if not path:
-            problem, hint = f"there is no template '{name}'", str(nearest(name, own)) or "write template = …"
-            self.diagnostics.append(Diagnostic(at, problem, hint))
-        elif not os.path.isfile(self._at(path).path):
-            self._missing((*at, "template") if template else at, path, str(nearest(name, own)) or "name a template")
-
-    def _near(self, path: str) -> str:
-        """A hint that names a similar file in the folder of `path`; "" if there is none."""
-        folder, name = os.path.split(path)
-        stem, ending = os.path.splitext(name)
-        around = self._at(folder).path
-        entries = map(os.path.splitext, sorted(os.listdir(around)) if os.path.isdir(around) else [])
-        close = closest(stem, tuple(other for other, other_ending in entries if other_ending == ending))
-        return f"did you mean '{close}{ending}'?" if close else ""
 
     def templates(self, description: Description) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
         """All templates by label, and for each family the labels of templates that replace the base's, by name."""
         own = self.base.templates
-        located: dict[str, Location] = dict(own)
-        by_family: dict[str, dict[str, str]] = {}
+        by_family: dict[str, dict[str, str]] = {family: {} for family in description.family}
         for family, rules in description.family.items():
-            named = by_family.setdefault(family, {})
-            for name in own if rules.templates else ():
-                path = os.path.join(self.folder, rules.templates, name)
+            at, named, folder = ("family", family), by_family[family], rules.templates
+            if folder and not os.path.isdir(self._at(folder).path):
+                hint = self._near(folder) or "name a folder with templates"
+                self._error((*at, "templates"), f"there is no folder '{folder}'", hint)
+                continue
+            for name in own if folder else ():
+                path = os.path.join(self.folder, folder, name)
                 self.looked_for.append(path)
                 if os.path.exists(path):
-                    named[name] = f"{rules.templates}/{name}"
+                    named[name] = f"{folder}/{name}"
             for name, file in rules.file.items():
-                if file.template and file.template not in own:
-                    named[name] = file.template
-                elif not file.template and rules.templates and name not in own:
-                    named[name] = f"{rules.templates}/{name}"
-            located |= {label: self._at(label) for label in named.values()}
-        return located, by_family
+                label = file.template or (f"{folder}/{name}" if folder else "")
+                here, near = (*at, "file", name), str(nearest(name, own))
+                if (file.template or name) in own:
+                    continue
+                if not label:
+                    self._error(here, f"there is no template '{name}'", near or "write template = …")
+                elif self._file((*here, "template") if file.template else here, label, near or "name a template"):
+                    named[name] = label
+        labels = {label for named in by_family.values() for label in named.values()}
+        return {**own, **{label: self._at(label) for label in sorted(labels)}}, by_family
+
+
+def _source(key: str, layer: Layer, file: SpecFile, at: tuple[str, ...]) -> SpecSource:
+    return SpecSource(
+        key=key,
+        file=_shown(file.file),
+        layer=layer.name,
+        namespace=layer.namespace,
+        lists=listed(file.lists),
+        drop=listed(file.drop),
+        keep=listed(file.keep),
+        versions=file.versions,
+        at=at,
+    )
+
+
+def _shown(path: str) -> str:
+    """The path of a file within the set."""
+    return os.path.basename(path) if os.path.isabs(path) else os.path.normpath(path)
 
 
 def _files_of(place: int, layer: Layer) -> Iterator[tuple[Role, tuple[str, ...], SpecFile]]:
@@ -219,11 +196,10 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     resolver.add_backends(description.backends)
     resolver.add_marks(description.marks)
     hooks = resolver.add_hooks(description.hooks)
-    resolver.check_templates(description)
+    templates, by_family = resolver.templates(description)
     if resolver.diagnostics:
         placed = (replace(each, path=written_at(moved, each.path)) for each in resolver.diagnostics)
         raise description_error([(path, written.text, each) for each in placed])
-    templates, by_family = resolver.templates(description)
     return SpecSet(
         description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
         {**resolver.files, DESCRIPTION: Location(path)},

@@ -11,7 +11,7 @@ from gradmill.model.layers import HookFile
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.specs.text import decode_text
 
-HOOKS = {"select": 2, "unit": 5, "files": 2}  # the names of hooks -> how many arguments they take
+HOOKS = ("select", "unit", "files")
 MAIN = "hooks"  # the name of the module, whatever its file is called
 _KEY = "hooks:"  # begins the keys of these files among those of the set
 
@@ -59,15 +59,11 @@ def _hooks_in(file: str, tree: ast.Module) -> dict[str, int]:
     """The hooks that the statements of a module define, or import, with their lines."""
     found: dict[str, int] = {}
     for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in HOOKS:
-            given = len(node.args.posonlyargs) + len(node.args.args)
-            if given != HOOKS[node.name] and node.args.vararg is None:
-                raise _error(file, node, f"{node.name} takes {HOOKS[node.name]} arguments, not {given}", _FORM)
-            found[node.name] = node.lineno
-        elif isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
+        names = [node.name] if isinstance(node, ast.FunctionDef) else []
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
             targets = [each for each in ast.walk(node) if isinstance(each, (ast.alias, ast.Name))]
             names = [(each.asname or each.name) if isinstance(each, ast.alias) else each.id for each in targets]
-            found |= {name: node.lineno for name in names if name in HOOKS}
+        found |= {name: node.lineno for name in names if name in HOOKS}
     if not found:
         defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
         near = next(filter(None, (nearest(name, HOOKS) for name in defined)), "")

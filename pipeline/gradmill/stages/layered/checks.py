@@ -2,18 +2,18 @@
 function, tag or key that it only selects or changes may be missing: that is a warning, as in `unmatched`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from gradmill.families.family import Layout
 from gradmill.families.overrides import REST, WORDS, FunctionFacts
 from gradmill.families.table import FAMILIES
 from gradmill.model.layers import Words, listed
 from gradmill.model.regex import regex
-from gradmill.model.schema import Argument
-from gradmill.problems.names import closest
 from gradmill.problems.problem import LAST, Problem, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
-from gradmill.rules.layers.facts import wrong_facts
+from gradmill.releases.model import PARTS
+from gradmill.rules.layers.facts import LISTS, TABLES
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import TAKE, Description, Family, OutputFile, Slot
 from gradmill.stages.added import added
@@ -21,7 +21,6 @@ from gradmill.specs.layers.reading import Diagnostic, Path
 from gradmill.stages.layered.marks import marks
 from gradmill.stages.layered.participation import base_names
 from gradmill.stages.layered.selectors import KINDS, is_special, known_names
-from gradmill.stages.layered.templates import templates_of
 from gradmill.stages.layered.unmatched import unmatched
 from gradmill.stages.requested import lacking
 from gradmill.stages.schemas import all_heads, function
@@ -47,71 +46,65 @@ def checked(db: Database) -> bool:
     return True
 
 
+def _unknown(
+    path: Path,
+    problem: str,
+    name: str,
+    known: Collection[str],
+    hint: str = "",
+    *,
+    follows: bool = False,
+    rule: str = "",
+) -> Iterator[Diagnostic]:
+    """A problem of a name that is not among the known ones. `problem` has `{}` for it; `hint`: if none is similar."""
+    if name not in known:
+        near = nearest(name, [*known]) or hint or f"known: {', '.join(known)}"
+        yield Diagnostic(path, problem.format(name), near, name, follows=follows, suspected=rule)
+
+
 def _problems(db: Database, description: Description) -> Iterator[Diagnostic]:
-    for path, error in wrong_facts(description):
-        yield Diagnostic(path, error.problem, error.hint, error.needle or path[-1])
-    yield from _check_views(db, description)
-    yield from _check_base(db, description)
+    yield from _check_facts(db, description)
+    known = base_names(db)  # none if the file is no YAML
+    for place, rewrite in enumerate(description.base.rewrite if known else ()):
+        hint = "name an operator with its overload, as in add.Tensor"
+        at = ("base", "rewrite", str(place), "func")
+        yield from _unknown(at, "the base has no function '{}'", rewrite.func, known, hint, rule="unmatched-entry")
     names = _Names(db)
     for word in listed(description.functions.take):
         yield from names.check_word(("functions", "take"), word, TAKE)
     for name in listed(description.functions.exclude):
         yield from names.check(("functions", "exclude"), name)
-    yield from check_text(("comment",), description.comment, ("template",))
+    yield from _check_text(("comment",), description.comment, ("template",))
     for name in description.families:
-        yield from list(_check_family(("families",), name)) or _check_generated(db, ("families",), name)
+        yield from _check_family(db, ("families",), name, generated=True)
     for name, rules in description.family.items():
         at = ("family", name)
-        unknown = list(_check_family(at, name))
-        if not unknown and not description.families:
-            yield from _check_generated(db, at, name)
-        yield from unknown or _check_rules(db, at, name, rules, names)
+        yield from _check_family(db, at, name, generated=not description.families)
+        yield from _check_rules(db, at, name, rules, names) if name in FAMILIES else ()
 
 
-def _check_views(db: Database, description: Description) -> Iterator[Diagnostic]:
-    """Reports views of arguments that their functions lack. A view of a missing function may be another release's."""
+def _check_facts(db: Database, description: Description) -> Iterator[Diagnostic]:
+    """Reports unknown lists, members in another form, and views of arguments that their functions lack. A view of a
+    missing function may be another release's."""
     for place, facts in enumerate(description.facts):
-        views = facts.add.get("views", {})
-        if not isinstance(views, dict):
-            continue
-        for base, argument in views.items():
-            arguments = {
-                each.name for name, head in all_heads(db) if head.base == base for each in _arguments(db, name)
-            }
-            if arguments and argument not in arguments:
-                path = ("facts", str(place), "add", "views", base)
-                hint = nearest(argument, sorted(arguments)) or f"arguments: {', '.join(sorted(arguments))}"
-                yield Diagnostic(path, f"'{base}' has no argument '{argument}'", hint, argument, follows=True)
+        for field, members in facts.add.items():
+            at = ("facts", str(place), "add", field)
+            yield from _unknown(at, "there is no list of facts '{}'", field, LISTS, "docs/vendors.md lists them")
+            if field in LISTS and isinstance(members, dict) != (field in TABLES):
+                hint = "write {name = value}" if field in TABLES else 'write ["name", …]'
+                yield Diagnostic(at, f"'{field}' is added to in another form", hint, field)
+            for base, argument in members.items() if isinstance(members, dict) and field == "views" else ():
+                natives = [function(db, name) for name, head in all_heads(db) if head.base == base]
+                known = sorted({each.name for native in natives if native is not None for each in native.func.inputs})
+                problem = f"'{base}' has no argument '{{}}'"
+                yield from _unknown((*at, base), problem, argument, known, follows=True) if known else ()
 
 
-def _arguments(db: Database, name: str) -> tuple[Argument, ...]:
-    native = function(db, name)
-    return () if native is None else native.func.inputs
-
-
-def _check_base(db: Database, description: Description) -> Iterator[Diagnostic]:
-    known = base_names(db)  # none if the file is no YAML
-    for place, rewrite in enumerate(description.base.rewrite if known else ()):
-        if rewrite.func not in known:
-            problem = f"the base has no function '{rewrite.func}'"
-            hint = nearest(rewrite.func, known) or "name an operator with its overload, as in add.Tensor"
-            path = ("base", "rewrite", str(place), "func")
-            yield Diagnostic(path, problem, hint, rewrite.func, suspected="unmatched-entry")
-
-
-def _check_family(path: Path, name: str) -> Iterator[Diagnostic]:
-    if name not in FAMILIES:
-        problem, of = f"there is no family '{name}'", [each.name for each in FAMILIES.values() if name in each.subsets]
-        hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
-        if of or name == "all":
-            problem = f"'{name}' is for families={name} on the command line: a description names families"
-            hint = f"write some of {', '.join(of or FAMILIES)}"
-        yield Diagnostic(path, problem, hint, name)
-
-
-def _check_generated(db: Database, path: Path, name: str) -> Iterator[Diagnostic]:
-    """Reports a family of the description that yields no file, unless the command line names others."""
-    if asked_families(db):
+def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> Iterator[Diagnostic]:
+    """Reports an unknown family, and if it is to be generated, one that yields no file, unless the command line names
+    others."""
+    yield from _unknown(path, "there is no family '{}'", name, FAMILIES)
+    if name not in FAMILIES or not generated or asked_families(db):
         return
     if (source := FAMILIES[name].source) and not added(db, source):
         hint = f"leave {name} out, or also write {source}=PATH"
@@ -122,10 +115,7 @@ def _check_generated(db: Database, path: Path, name: str) -> Iterator[Diagnostic
 
 
 _MOST = 20  # names in a hint
-
-
-def _unmatched(path: Path, problem: str, hint: str, needle: str) -> Diagnostic:
-    return Diagnostic(path, problem, hint, needle, follows=True, suspected="unmatched-functions")
+_MAYBE = "unmatched-functions"
 
 
 class _Names:
@@ -137,53 +127,52 @@ class _Names:
         self._known = {name for head in heads for name in (head.name, qualified(head))}
 
     def check(self, path: Path, name: str) -> Iterator[Diagnostic]:
-        if name not in self._known:
-            hint = nearest(name, sorted(self._known)) or "name an operator with its overload, as in add.Tensor"
-            yield _unmatched(path, f"there is no function '{name}'", hint, name)
-
-    def _check_special(self, path: Path, word: str) -> Iterator[Diagnostic]:
-        kind, _, name = word.partition(":")
-        known = known_names(self._db, kind)
-        if name.partition("=")[0] not in known:
-            near = closest(name, tuple(known))
-            hint = f"did you mean '{kind}:{near}'?" if near else f"{kind}s: {', '.join(known[:_MOST])}"
-            own = kind == "layer"  # the description's own word
-            yield (Diagnostic if own else _unmatched)(path, f"there is no {kind} '{name}'", hint, word)
+        hint = "name an operator with its overload, as in add.Tensor"
+        yield from _unknown(path, "there is no function '{}'", name, self._known, hint, follows=True, rule=_MAYBE)
 
     def check_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Diagnostic]:
-        if isinstance(of, tuple):
-            for name in of:
-                yield from self.check(path, name)
-            return
-        for word in of.split():
-            yield from self.check_word(path, word, [each for each in WORDS if rest or each != REST])
+        words = [each for each in WORDS if rest or each != REST]
+        for name in of if isinstance(of, tuple) else of.split():
+            yield from self.check(path, name) if isinstance(of, tuple) else self.check_word(path, name, words)
 
     def check_word(self, path: Path, word: str, words: Sequence[str]) -> Iterator[Diagnostic]:
-        if is_special(word):
-            yield from self._check_special(path, word)
-        elif word not in words:
+        if not is_special(word):
             known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
-            hint = nearest(word, words) or f"words: {known}; or write a list of names, or a hook"
-            yield Diagnostic(path, f"no function is '{word}'", hint, word)
+            hint = f"words: {known}; or write a list of names, or a hook"
+            yield from _unknown(path, "no function is '{}'", word, words, hint)
+            return
+        kind, _, name = word.partition(":")
+        known_words = [f"{kind}:{each}" for each in known_names(self._db, kind)]
+        hint = f"{kind}s: {', '.join(each.partition(':')[2] for each in known_words[:_MOST])}"
+        own = kind == "layer"  # the description's own word
+        rule = "" if own else _MAYBE
+        yield from _unknown(
+            path, f"there is no {kind} '{name}'", word.partition("=")[0], known_words, hint, follows=not own, rule=rule
+        )
 
 
 def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Diagnostic]:
     yield from names.check_selection((*at, "functions"), rules.functions)
+    yield from _check_text((*at, "comment"), rules.comment, ("template",))
     for place, rule in enumerate(rules.replace):
-        yield from names.check_selection((*at, "replace", str(place), "of"), rule.of)
+        path = (*at, "replace", str(place))
+        yield from names.check_selection((*path, "of"), rule.of)
+        yield from (*_check_text((*path, "from"), rule.from_), *_check_text((*path, "to"), rule.to))
+    for part in rules.leave_out:
+        yield from _unknown((*at, "leave_out"), "no kernel has a part '{}'", part, PARTS)
     keys = sorted(key for key in release(db).dispatch_keys if key.startswith("Autograd"))
     for key, other in rules.keys.items():
         for each, known in ((key, ["Default", *keys]), (other, keys)):
-            if each not in known:
-                hint = nearest(each, known) or "write a key such as AutogradPrivateUse1"
-                yield Diagnostic((*at, "keys", key), f"'{each}' is not a dispatch key of autograd", hint, each)
+            problem, hint = "'{}' is not a dispatch key of autograd", "write a key such as AutogradPrivateUse1"
+            yield from _unknown((*at, "keys", key), problem, each, known, hint)
     yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile())
-    known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
-    for file in [file for file in rules.files if file not in known]:
-        hint = nearest(file, known) or f"{name} has {', '.join(known)}"
-        yield Diagnostic((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
-    yield from _check_texts(at, rules)
+    upstreams = [file.made_of for file in FAMILIES[name].files([], Layout(), release(db))]
+    for file in rules.files:
+        known = list(dict.fromkeys((*upstreams, *rules.file)))
+        hint = f"{name} has {', '.join(known)}"
+        yield from _unknown((*at, "files"), f"no file of {name} is made of '{{}}'", file, known, hint)
     for file, own in rules.file.items():
+        yield from _check_text((*at, "file", file, "comment"), own.comment, ("template",))
         yield from _check_slots((*at, "file", file, "slots"), name, own.slots, names, own)
 
 
@@ -191,28 +180,11 @@ _HOLE = regex(r"\$\{(\w*)\}")
 _NAMES = tuple(FunctionFacts("", "", "", ()).names)
 
 
-def _check_texts(at: Path, rules: Family) -> Iterator[Diagnostic]:
-    """Reports unknown names in text."""
-    texts: list[tuple[Path, str, tuple[str, ...]]] = [((*at, "comment"), rules.comment, ("template",))]
-    for place, edit in enumerate(rules.replace):
-        path = (*at, "replace", str(place))
-        texts += [((*path, "from"), edit.from_, _NAMES), ((*path, "to"), edit.to, _NAMES)]
-    for name, own in rules.file.items():
-        path = (*at, "file", name)
-        texts.append(((*path, "comment"), own.comment, ("template",)))
-        for hole, slot in own.slots.items():
-            if isinstance(slot, Slot):
-                texts += [((*path, "slots", hole), slot.before + slot.after, _NAMES)]
-    for path, text, names in texts:
-        yield from check_text(path, text, names)
-
-
-def check_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Diagnostic]:
+def _check_text(path: Path, text: str, names: tuple[str, ...] = _NAMES) -> Iterator[Diagnostic]:
     """The errors for names `${…}` in a text that are not among `names`."""
+    known = [f"${{{name}}}" for name in names]
     for name in dict.fromkeys(_HOLE.findall(text)):
-        if name not in names:
-            hint = nearest(name, names) or "names: " + ", ".join(f"${{{each}}}" for each in names)
-            yield Diagnostic(path, f"'${{{name}}}' is unknown here", hint, f"${{{name}}}")
+        yield from _unknown(path, "'{}' is unknown here", f"${{{name}}}", known, f"names: {', '.join(known)}")
 
 
 def _check_slots(
@@ -222,11 +194,11 @@ def _check_slots(
         slot, path = (Slot(setting) if isinstance(setting, str) else setting), (*at, hole)
         if bool(slot.piece) == (slot.text is not None) and setting != "":
             yield Diagnostic(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
-        known = FAMILIES[family].pieces
-        if slot.piece and slot.piece.partition(" ")[0] not in known:
-            hint = nearest(slot.piece, known) or f"pieces: {', '.join(known)}"
-            yield Diagnostic(path, f"'{family}' has no piece '{slot.piece}'", hint, slot.piece)
+        if slot.piece:
+            piece, known = slot.piece.partition(" ")[0], FAMILIES[family].pieces
+            yield from _unknown(path, f"'{family}' has no piece '{{}}'", piece, known)
         yield from names.check_selection(path, slot.of, rest=True)
+        yield from _check_text(path, slot.before + slot.after)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
             hint = "write raw = true for the file; of other files, a hook puts text around pieces"
             yield Diagnostic(path, "before, after and between are for raw files", hint, hole)

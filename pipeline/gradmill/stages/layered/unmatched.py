@@ -6,10 +6,13 @@ Each is a warning: another release, or the vendor's next files, may match it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
+from gradmill.families.family import Layout
 from gradmill.families.overrides import applied_rules
 from gradmill.families.table import FAMILIES
-from gradmill.problems.problem import nearest
+from gradmill.families.template import Template, template_text
+from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.rules.layers.facts import OF_FUNCTIONS
@@ -19,11 +22,10 @@ from gradmill.specs.layers.reading import Diagnostic, Path
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.layered.keys import unused
 from gradmill.stages.layered.overridden_units import about_unit, rules_of
-from gradmill.stages.layered.templates import holes
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import all_heads
 from gradmill.stages.selection import is_selective
-from gradmill.stages.set import release, sources
+from gradmill.stages.set import own_templates, release, sources, spec_set, template_label
 from gradmill.stages.specs import keys_of_file
 from gradmill.stages.units import unit, units
 
@@ -71,11 +73,23 @@ def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Diagn
         hint = "compare it with what is printed (show emit): this release may print something else"
         path = (*at, "replace", str(place), "from")
         yield Diagnostic(path, problem, hint, text, follows=True, suspected="unmatched-text")
-    there = sorted(holes(db, family))
+    there = sorted(_holes(db, family, rules))
     for hole in [hole for hole in rules.slots if hole not in there]:
         hint = nearest(hole, there) or f"holes: {', '.join(there)}"
         problem = f"no template of {family} has the hole '{hole}'"
         yield Diagnostic((*at, "slots", hole), problem, hint, hole, suspected="unmatched-hole")
+
+
+def _holes(db: Database, family: str, rules: Family) -> set[str]:
+    """The holes of all templates of a family, of PyTorch's files and the set's own."""
+    own, known = own_templates(db, family), spec_set(db).templates
+    names = [*(file.made_of for file in FAMILIES[family].files([], Layout(), release(db))), *rules.file]
+    labels = [label for label in {own.get(name, name) for name in names} if label in known or label in own.values()]
+    with suppress(SpecError):  # the stage `shard` reports it
+        return {
+            hole for label in labels for hole in Template(template_text(db.input(template_label(label)) or b"")).names
+        }
+    return {*rules.slots}
 
 
 def _facts(db: Database, description: Description) -> Iterator[Diagnostic]:
