@@ -17,7 +17,7 @@ from gradmill.model import layers
 from gradmill.releases import resolve
 from gradmill.releases.model import PARTS
 from gradmill.rules.layers.facts import LISTS
-from gradmill.specs.layers import description, written
+from gradmill.specs.layers import description
 from gradmill.specs.layers.hooks import HOOKS
 from gradmill.specs.layers.reading import read_description
 
@@ -26,7 +26,7 @@ REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 EXAMPLES = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
 TYPES = [
     type_
-    for module in (description, layers, written)
+    for module in (description, layers)
     for type_ in vars(module).values()
     if isinstance(type_, type) and issubclass(type_, msgspec.Struct) and type_.__struct_config__.forbid_unknown_fields
 ]

@@ -13,27 +13,6 @@ def test_a_text_that_is_empty_for_a_function_is_not_replaced(vendor: Vendor) -> 
     assert kernel(actual, "swish_X_X")
 
 
-def test_the_template_of_shards_keeps_its_name(vendor: Vendor) -> None:
-    vendor.path("specset.toml").write_text(
-        '[base]\nspecs = "core"\n[family.variable_type]\nshards = 1\neverything = false\n'
-        '[family.variable_type.file."VariableType.cpp"]\nname = "Own${shard}.cpp"\n'
-    )
-    assert sorted(vendor.build()) == ["Own_0.cpp", "VariableType.h", "templates/VariableType.cpp"]
-    vendor.replace("specset.toml", "Own${shard}", "x")
-    assert sorted(vendor.build()) == ["VariableType.h", "templates/VariableType.cpp", "x.cpp"]
-
-
-def test_a_file_with_another_name_is_of_its_subset_and_place(vendor: Vendor) -> None:
-    named = '[base]\nspecs = "core"\n[family.nodes]\n[family.nodes.file."Functions.cpp"]\nname = "Own.cpp"\n'
-    vendor.path("specset.toml").write_text(named)
-    build = vendor.build(families="libtorch", tree="csrc")
-    assert {name for name in build if name.endswith(("Own.cpp", "Functions.h"))} == {
-        "autograd/generated/Own.cpp",
-        "autograd/generated/Functions.h",
-    }
-    assert not any("python" in name for name in build)
-
-
 def test_graphs_are_made_also_where_the_description_names_other_families(vendor: Vendor) -> None:
     vendor.path("specset.toml").write_text('[base]\nspecs = "core"\n[family.nodes]\n')
     (vendor.folder / "model.py").write_text(

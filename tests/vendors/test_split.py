@@ -97,36 +97,6 @@ def test_a_header_has_the_pieces_of_all_functions(layout: str, place: str, tmp_p
     assert declared in vendor.build(layout=layout, shards=16)["VariableType.h"]
 
 
-@pytest.mark.parametrize("name", ["ToyNodes", "ToyNodes${shard}"])
-def test_files_that_are_renamed_include_one_another(name: str, example: Example) -> None:
-    renamed = "".join(f'file."Functions.{end}".name = "{name}.{end}"\n' for end in ("h", "cpp"))
-    example.replace("specset.toml", "[family.variable_type]\n", f"{renamed}\n[family.variable_type]\n")
-    for template in ("Functions.cpp", "VariableType.cpp"):
-        example.replace(f"templates/{template}", '#include "Functions.h"', '#include "ToyNodes.h"')
-    upstream, split = example.build(), example.build(**SPLIT)
-    assert {"ToyNodes.h", "ToyNodes.cpp"} <= upstream.keys()
-    assert {
-        "ToyNodes.h",
-        "ToyNodes_common.h",
-        "ToyNodes_3.h",
-        "ToyNodes_3.cpp",
-        "ToyNodes_3_formulas.cpp",
-    } <= split.keys()
-    assert '#include "ToyNodes_3.h"' in split["ToyNodes.h"]
-    complete(split)
-    assert nodes(split) == nodes(upstream)
-
-
-def test_one_name_for_sources_is_one_for_each_shard(example: Example) -> None:
-    file = '[family.variable_type.file."VariableType.cpp"]\nname = "kernels.cpp"\n\n'
-    slots = '[family.variable_type.file."VariableType.cpp".slots]'
-    example.replace("specset.toml", slots, file + slots)
-    upstream, split = example.build(), example.build(**SPLIT)
-    assert "kernels.cpp" in upstream
-    assert {f"kernels_{k}.cpp" for k in range(16)} <= split.keys()
-    assert kernels(split) == kernels(upstream)
-
-
 def test_slots_take_each_part_of_a_definition_once(example: Example) -> None:
     """Holes of the set's own in the templates of Nodes: each is in the namespaces around it, in each shard's header."""
     slots = """
@@ -164,14 +134,11 @@ def test_templates_may_have_either_hole_of_nodes(example: Example) -> None:
 
 
 @pytest.mark.parametrize("tree", [{}, {"tree": "checkout"}], ids=["folder", "tree"])
-def test_files_of_another_layout_do_not_stay_whatever_they_are_called(example: Example, tree: dict[str, str]) -> None:
-    example.replace(
-        "specset.toml", "[family.variable_type]\n", 'file."Functions.h".name = "Toy.h"\n[family.variable_type]\n'
-    )
+def test_files_of_another_layout_do_not_stay(example: Example, tree: dict[str, str]) -> None:
     first = example.build(**tree)
     split = example.build(**SPLIT, **tree)
-    inner = next(name for name in split if name.endswith("Toy_3.h"))
-    assert any(name.endswith("Toy_3.h.d") for name in split)
+    inner = next(name for name in split if name.endswith("Functions_3.h"))
+    assert any(name.endswith("Functions_3.h.d") for name in split)
     (example.folder / "generated" / inner).write_text("// by hand\n")
     files = example.build(**tree)
     assert sorted(files) == sorted([*first, inner]), "what was changed stays"

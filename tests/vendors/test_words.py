@@ -13,12 +13,11 @@ NAMES = ("swish", "swish_", "plugin_add_Tensor", "scaled", "mm", "exp", "transpo
 SELECTIONS = {
     "tag:inplace_view": {"transpose_"},
     "layer:plugin": {"plugin_add_Tensor", "scaled"},
-    "layer:accel key:version=newest": {"swish", "swish_"},
+    "layer:accel key:exposed=True": {"swish"},
     "key:exposed": {"swish"},
     "key:exposed=True": {"swish"},
     "key:slow": {"scaled", "plugin_add_Tensor"},
-    "key:version=all_version": {"mm", "exp", "plugin_add_Tensor"},
-    "key:version=newest": {"swish", "swish_"},
+    "key:tags=pointwise": {"swish"},
 }
 FILE = """
 [family.variable_type.file."own_{0}.cc"]
@@ -34,6 +33,7 @@ def vendor(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
     """The set with a file for each selection, built."""
     vendor = Vendor(tmp_path_factory.mktemp("words"))
     vendor.replace("specset.toml", 'take = "defined"', 'take = ["defined", "tag:inplace_view"]')
+    vendor.replace("accel/functions.yaml", "    exposed: True\n", "    exposed: True\n    tags: [core, pointwise]\n")
     vendor.append("specset.toml", "".join(FILE.format(place, words) for place, words in enumerate(SELECTIONS)))
     vendor.build()
     return vendor

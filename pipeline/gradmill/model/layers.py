@@ -1,8 +1,8 @@
 """Layers of a spec set as the stages read them: the files with entries, and the changes to apply to the entries."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from gradmill.problems.problem import Role
 
@@ -29,11 +29,14 @@ class Versions(Struct, frozen=True, forbid_unknown_fields=True):
         return listed(self.keys)
 
 
+TEXT = Meta(min_length=1, extra={"problem": "matches everywhere", "hint": "write the text to replace"})
+
+
 class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """A change of a schema of the base: in `func` of the function, the text `from` becomes `to`."""
 
     func: str
-    from_: str
+    from_: Annotated[str, TEXT]
     to: str
 
 

@@ -46,7 +46,7 @@ def owner_of(db: Database, layout: tuple[str, int], name: str, line: int) -> Own
     """The owner of line `line` of the generated file `name`; None if the file is shorter."""
     file = file_of(db, *layout, name)
     assert file is not None
-    changed = bool(file.whole or file.part or file.edits or file.first or file.nested or file.libraries)
+    changed = bool(file.whole or file.part or file.first or file.nested or file.libraries)
     before = file.before.count("\n")
     at, of_template, last = 1, 1 - before, ""
     for part in parts_of(db, layout, file):

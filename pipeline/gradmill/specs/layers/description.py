@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from gradmill.model.layers import HookFile, Rewrite, SpecSource, Versions, Words
+from gradmill.model.layers import TEXT, HookFile, Rewrite, SpecSource, Versions, Words
 from gradmill.specs.layers.releases import RELEASE, Bounded, Moved
 
 _PLAIN = r"^[^/\\.\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$"  # of files and folders
@@ -19,7 +19,6 @@ _NAMESPACE = Meta(
     pattern=r"^([A-Za-z_]\w*)?$", extra={"problem": "is not a namespace", "hint": "write a C++ identifier"}
 )
 _REASON = Meta(pattern=r"\S", extra={"problem": "is no reason", "hint": "write why the warning does not apply"})
-_TEXT = Meta(min_length=1, extra={"problem": "matches everywhere", "hint": "write the text to replace"})
 _SOME = Meta(min_length=1, extra={"problem": "names nothing", "hint": "leave it out, or name some"})
 
 
@@ -156,7 +155,7 @@ class Slot(Struct, frozen=True, forbid_unknown_fields=True):
 class Replace(Bounded, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """A replacement of plain text in the pieces that a family prints for a unit."""
 
-    from_: Annotated[str, _TEXT, Meta(description="the text; ${name}, ${operator} and so on stand for the function's")]
+    from_: Annotated[str, TEXT, Meta(description="the text; ${name}, ${operator} and so on stand for the function's")]
     to: Annotated[str, Meta(description="the text to put in its place")]
     of: Annotated[Words, Meta(description="which functions: words that must all match, or a list of names")] = "all"
 

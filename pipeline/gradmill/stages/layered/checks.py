@@ -67,8 +67,8 @@ def _problems(db: Database, description: Description) -> Iterator[Diagnostic]:
     known = base_names(db)  # none if the file is no YAML
     for place, rewrite in enumerate(description.base.rewrite if known else ()):
         hint = "name an operator with its overload, as in add.Tensor"
-        at = ("base", "rewrite", str(place), "func")
-        yield from _unknown(at, "the base has no function '{}'", rewrite.func, known, hint, rule="unmatched-entry")
+        path = ("base", "rewrite", str(place), "func")
+        yield from _unknown(path, "the base has no function '{}'", rewrite.func, known, hint, rule="unmatched-entry")
     names = _Names(db)
     for word in listed(description.functions.take):
         yield from names.check_word(("functions", "take"), word, TAKE)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from gradmill.model.keys import KEYS
-from gradmill.model.layers import SpecSource
+from gradmill.model.layers import SpecSource, Versions
 from gradmill.problems.names import closest
 from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.query.database import Database
@@ -20,8 +20,9 @@ from gradmill.stages.set import place_of_key, source
 
 
 def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
-    """The description's rules for a file. Keys that are another generator's, and misspelt version keys, are reported
-    and dropped. `entry_keys`: the keys of the entries, each with whether its values look like releases."""
+    """The description's rules for a file. Keys that are another generator's are reported and dropped, version keys that
+    it omits or misspells are reported and added. `entry_keys`: the keys of the entries, each with whether its values
+    look like releases."""
     layer = source(db, key)
     if not layer.layer:
         return layer
@@ -31,15 +32,25 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
     for near, name in misspelt.items():
         at = (*layer.at, "versions", "keys")
         _report(db, at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name)
-    foreign = [name for name in others if name not in misspelt and not closest(name, known) and not layer.keep]
-    foreign = [name for name in foreign if layer.role == "native" or entry_keys[name]]
+    foreign = [
+        name
+        for name in others
+        if entry_keys[name] or (layer.role == "native" and not closest(name, known))
+        if name not in misspelt and not layer.keep
+    ]
+    releases = [name for name in foreign if entry_keys[name]]
     if foreign:
         shown = " and ".join(f"'{name}'" for name in foreign)
-        releases = [name for name in foreign if entry_keys[name]]
-        hint = f"write drop = {json.dumps([*layer.drop, *foreign])}"
-        hint += f"; or versions = {{ keys = {json.dumps(releases)} }}, which name releases" if releases else ""
+        dropped = [name for name in foreign if name not in releases]
+        texts = [f"drop = {json.dumps([*layer.drop, *dropped])}"] if dropped else []
+        texts += [f"versions = {{ keys = {json.dumps([*layer.version_keys, *releases])} }}"] if releases else []
+        hint = f"write {' and '.join(texts)}"
         _report(db, layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint)
-    return replace(layer, drop=(*layer.drop, *foreign, *misspelt)) if foreign or misspelt else layer
+    versions = layer.versions or Versions(())
+    if releases or misspelt:
+        named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
+        layer = replace(layer, versions=replace(versions, keys=named))
+    return replace(layer, drop=(*layer.drop, *foreign)) if foreign else layer
 
 
 def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: str = "") -> None:

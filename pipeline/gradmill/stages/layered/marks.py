@@ -69,9 +69,8 @@ def marks_in(db: Database, key: str) -> list[Mark]:
 def _parts(value: object) -> tuple[str, dict[str, object]]:
     """The operator of an item, and its keys: `NAME`, `{func: NAME, …}`, or `NAME: {…}` as lists of stubs have it."""
     keys = value if isinstance(value, dict) else {"func": value}
-    if "func" not in keys and len(keys) == 1:
-        ((name, own),) = keys.items()
-        keys = {"func": name, **(own if isinstance(own, dict) else {})}
+    if "func" not in keys and len(keys) == 1 and isinstance(own := next(iter(keys.values())), dict):
+        keys = {"func": next(iter(keys)), **own}
     return operator_of(keys.get("func")), {key: each for key, each in keys.items() if key != "func"}
 
 
