@@ -17,7 +17,7 @@ SELECTIONS = {
     "key:exposed": {"swish"},
     "key:exposed=True": {"swish"},
     "key:slow": {"scaled", "plugin_add_Tensor"},
-    "key:tags=pointwise": {"swish"},
+    "key:tags=generated": {"swish"},
 }
 FILE = """
 [family.variable_type.file."own_{0}.cc"]
@@ -33,7 +33,7 @@ def vendor(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
     """The set with a file for each selection, built."""
     vendor = Vendor(tmp_path_factory.mktemp("words"))
     vendor.replace("specset.toml", 'take = "defined"', 'take = ["defined", "tag:inplace_view"]')
-    vendor.replace("accel/functions.yaml", "    exposed: True\n", "    exposed: True\n    tags: [core, pointwise]\n")
+    vendor.replace("accel/functions.yaml", "    exposed: True\n", "    exposed: True\n    tags: [core, generated]\n")
     vendor.append("specset.toml", "".join(FILE.format(place, words) for place, words in enumerate(SELECTIONS)))
     vendor.build()
     return vendor

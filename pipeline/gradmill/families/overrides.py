@@ -10,7 +10,7 @@ from gradmill.cpp.view_funcs import view_func, view_func_macro
 from gradmill.families.family import ATEN, DECLARATION, DEFINITION, REGISTRATION, library_piece
 from gradmill.families.family import Family as Kind
 from gradmill.model.layers import Words
-from gradmill.specs.layers.description import Family, Replace, Slot
+from gradmill.specs.layers.description import Family, Slot
 
 WORDS = ("all", "rest", "own", "defined", "out")
 REST = "rest"  # the units that no other slot selects for the same piece
@@ -58,15 +58,6 @@ def key_of(file: str, hole: str) -> str:
     return f"{file}/{hole}"
 
 
-def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
-    """The slots of a family that take a piece: their template ("" for all), their hole, and the slot."""
-    for file, slots in (("", rules.slots), *((name, each.slots) for name, each in rules.file.items())):
-        for hole, value in slots.items():
-            slot = Slot(value) if isinstance(value, str) else value
-            if slot.text is None and slot.piece:
-                yield file, hole, slot
-
-
 def overridden(
     kind: Kind,
     pieces: Mapping[str, str],
@@ -86,19 +77,25 @@ def overridden(
 def replaced(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> dict[str, str]:
     """The pieces of a unit after the description's replacements."""
     changed = _named_apart(kind, pieces, facts)
-    for rule in rules.replace:
-        changed |= dict(_applied(changed, rule, facts))
+    for _, own in _replacing(changed, rules, facts):
+        changed = {**changed, **own}
     return changed
 
 
 def applied_rules(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> list[int]:
     """The places of the replacements that change a piece of a unit."""
-    current, places = _named_apart(kind, pieces, facts), []
+    return [place for place, changed in _replacing(_named_apart(kind, pieces, facts), rules, facts) if changed]
+
+
+def _replacing(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Iterator[tuple[int, dict[str, str]]]:
+    """The pieces that each replacement changes, with their new text, after those before it."""
+    current = dict(pieces)
     for place, rule in enumerate(rules.replace):
-        changed = dict(_applied(current, rule, facts))
-        places += [place] if changed else []
+        old = _named(rule.from_, facts)  # may be empty: not every operator has an overload
+        hit = {name: text for name, text in current.items() if old and old in text} if facts.matches(rule.of) else {}
+        changed = {name: text.replace(old, _named(rule.to, facts)) for name, text in hit.items()}
         current |= changed
-    return places
+        yield place, changed
 
 
 def _named_apart(kind: Kind, pieces: Mapping[str, str], facts: FunctionFacts) -> dict[str, str]:
@@ -119,16 +116,6 @@ def _in_namespace(text: str, facts: FunctionFacts) -> str:
     return text
 
 
-def _applied(pieces: Mapping[str, str], rule: Replace, facts: FunctionFacts) -> Iterator[tuple[str, str]]:
-    """The pieces that a rule changes, with their new text."""
-    if not facts.matches(rule.of):
-        return
-    old = _named(rule.from_, facts)  # may be empty: not every operator has an overload
-    for piece, text in pieces.items():
-        if old and old in text:
-            yield piece, text.replace(old, _named(rule.to, facts))
-
-
 def _named(text: str, facts: FunctionFacts) -> str:
     if "${" in text:
         for name, value in facts.names.items():
@@ -137,7 +124,10 @@ def _named(text: str, facts: FunctionFacts) -> str:
 
 
 def _slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Iterator[tuple[str, str]]:
-    slots = list(slots_of(rules))
+    by_file = {"": rules.slots, **{name: own.slots for name, own in rules.file.items()}}
+    named = ((file, hole, value) for file, slots in by_file.items() for hole, value in slots.items())
+    listed = [(file, hole, Slot(value) if isinstance(value, str) else value) for file, hole, value in named]
+    slots = [each for each in listed if each[2].text is None and each[2].piece]
     selected = {(file, slot.piece) for file, _, slot in slots if not _is_rest(slot) and facts.matches(slot.of)}
     for file, hole, slot in slots:
         if _is_rest(slot):

@@ -14,7 +14,7 @@ from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.specs.layers.lists import check_lists, keys_of
-from gradmill.specs.layers.reading import Diagnostic
+from gradmill.specs.layers.reading import Diagnostic, Path
 from gradmill.stages.layered.files import text
 from gradmill.stages.set import place_of_key, source
 
@@ -31,7 +31,7 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
     misspelt = {near: name for name in layer.version_keys if name not in entry_keys and (near := closest(name, others))}
     for near, name in misspelt.items():
         at = (*layer.at, "versions", "keys")
-        _report(db, at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name)
+        report(db, at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name)
     foreign = [
         name
         for name in others
@@ -45,7 +45,7 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
         texts = [f"drop = {json.dumps([*layer.drop, *dropped])}"] if dropped else []
         texts += [f"versions = {{ keys = {json.dumps([*layer.version_keys, *releases])} }}"] if releases else []
         hint = f"write {' and '.join(texts)}"
-        _report(db, layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint)
+        report(db, layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint)
     versions = layer.versions or Versions(())
     if releases or misspelt:
         named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
@@ -53,8 +53,9 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
     return replace(layer, drop=(*layer.drop, *foreign)) if foreign else layer
 
 
-def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: str = "") -> None:
-    db.report(Problem("set", "", "", problem, hint, place_of_key(db, at), needle))
+def report(db: Database, at: Path, problem: str, hint: str, needle: str = "", rule: str = "") -> None:
+    """Reports an error about a key of the description, or the warning `rule`."""
+    db.report(Problem("set", "", "", problem, hint, place_of_key(db, at), needle, warning=bool(rule), rule=rule))
 
 
 def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Iterator[Diagnostic]:

@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from gradmill.model.layers import LAYER_MARK, Rewrite, SpecSource, role_of
-from gradmill.problems.problem import Problem, SpecError, nearest
+from gradmill.model.layers import LAYER_MARK, SpecSource, role_of
+from gradmill.problems.problem import SpecError, nearest, problem_of
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
 from gradmill.query.query import query
@@ -15,8 +15,8 @@ from gradmill.rules.layers.entry import in_namespace, kept_keys, operator_of, re
 from gradmill.rules.layers.versions import Key, applies, is_listed, listed_versions
 from gradmill.specs.layers.lists import keys_of, value_of
 from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
-from gradmill.stages.layered.keys import rules
-from gradmill.stages.set import described, place_of_key, source, version
+from gradmill.stages.layered.keys import report, rules
+from gradmill.stages.set import described, source, version
 
 
 @query
@@ -32,7 +32,7 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
             hint = misspelt or "name the key that lists them; or leave `all` out"
             at = (*source(db, key).at, "versions", "all")
             rule = "" if misspelt else "unmatched-list"
-            _report(db, at, f"the file has no list of releases '{name}'", hint, name, rule)
+            report(db, at, f"the file has no list of releases '{name}'", hint, name, rule)
             return ()
         versions = listed_versions(listed, name)
     except SpecError as error:
@@ -73,33 +73,13 @@ def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw 
                 return None
         entry = in_namespace(kept_keys(value, of), of.namespace)
         entry, unmatched = rewritten(entry, of.rewrites)
-        for rewrite in unmatched:
-            _report_unmatched(db, rewrite, str(value.get("func")))
+        layers = described(db) if unmatched else None
+        for rewrite in unmatched if layers is not None else ():
+            at = ("base", "rewrite", str(layers.description.base.rewrite.index(rewrite)), "from")
+            hint = f"it is {value.get('func')}"
+            report(db, at, "the schema does not have the text", hint, rewrite.from_, "unmatched-text")
         return Raw(encode(entry))
     except SpecError as error:
-        op = operator_of(name)
-        db.report(
-            Problem(
-                role_of(key),
-                f"{name}{LAYER_MARK}{of.layer}" if of.layer else name,
-                op,
-                error.problem,
-                error.hint,
-                error.field,
-                error.needle,
-                file=key,
-            )
-        )
+        entry_name = f"{name}{LAYER_MARK}{of.layer}" if of.layer else name
+        db.report(replace(problem_of(error, role_of(key), entry_name, operator_of(name)), file=key))
         return Raw(encode(kept_keys(value, of)))
-
-
-def _report_unmatched(db: Database, rewrite: Rewrite, schema: str) -> None:
-    layers = described(db)
-    assert layers is not None
-    at = ("base", "rewrite", str(layers.description.base.rewrite.index(rewrite)), "from")
-    _report(db, at, "the schema does not have the text", f"it is {schema}", rewrite.from_, "unmatched-text")
-
-
-def _report(db: Database, at: tuple[str, ...], problem: str, hint: str, needle: str, rule: str) -> None:
-    """Reports an error about a key of the description, or the warning `rule`."""
-    db.report(Problem("set", "", "", problem, hint, place_of_key(db, at), needle, warning=bool(rule), rule=rule))
