@@ -1,5 +1,4 @@
-"""The rules of descriptions of spec sets, whose settings match nothing in this release or change nothing; and those of
-silences."""
+"""The rules of descriptions of spec sets, whose settings match nothing in this release, and those of silences."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ SETS = (
     ),
     Rule(
         "unmatched-functions",
-        "A selection names a function, a tag, a namespace or a key that is missing, or lists only functions that the"
-        " family does not have. Another release, or the next version of the set's files, may have them.",
+        "A selection names a function, a tag or a key that is missing. Another release, or the next version of the set's"
+        " files, may have it.",
         'slots.definitions = { piece = "definition", of = ["swissh", "plugin::add.Tensor"] }',
         'slots.definitions = { piece = "definition", of = ["swish", "plugin::add.Tensor"] }',
         _FILE,
@@ -48,20 +47,6 @@ SETS = (
         _FILE,
     ),
     Rule(
-        "unmatched-registration",
-        "No template of the family registers anything for this dispatch key, or in this library.",
-        '[family.variable_type]\nkeys = { Autogradd = "AutogradPrivateUse1" }\n',
-        "[family.variable_type]\n",
-        _FILE,
-    ),
-    Rule(
-        "unmatched-dispatch-key",
-        "No derivatives are for this dispatch key.",
-        '[base]\nspecs = "../base"\n\n[family.variable_type]\nkeys = { Autogradd = "AutogradPrivateUse1" }\n',
-        '[base]\nspecs = "../base"\n\n[family.variable_type]\nkeys = { Default = "AutogradPrivateUse1" }\n',
-        _FILE,
-    ),
-    Rule(
         "unmatched-key",
         "No entry of the file has a key that `drop`, `keep` or `versions` names.",
         'drop = ["exposed", "exposes"]',
@@ -83,33 +68,11 @@ SETS = (
         _FILE,
     ),
     Rule(
-        "unused-setting",
-        "A setting changes nothing in this family, or the family is not generated.",
-        "[family.variable_type]\nforeach_bindings = true\n",
-        "[family.variable_type]\n",
-        _FILE,
-    ),
-    Rule(
-        "unknown-release",
-        "No known release of PyTorch is in these bounds, so a layer or a fact never applies.",
-        'since = "2.71"',
-        'since = "2.7"',
-        _FILE,
-    ),
-    Rule(
         "unlisted-release",
         "A file lists the releases that its entries are for, but not the release that the set is read as.",
         "all_version: [v2.12, v2.14]",
         "all_version: [v2.12, v2.13, v2.14]",
         "functions.yaml",
-    ),
-    Rule(
-        "unnamed-versions",
-        "Entries name their releases under a key that `versions` does not name, so they apply to every release.",
-        'keep = ["func", "tags", "dispatch", "device_check"]\n',
-        'keep = ["func", "tags", "dispatch", "device_check"]\n'
-        'versions = { keys = ["slow", "fast"], all = "all_version", missing = "dropped" }\n',
-        _FILE,
     ),
 )
 

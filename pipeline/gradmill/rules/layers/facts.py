@@ -33,7 +33,7 @@ _WHY = "the description says so"
 
 
 def changes_of(description: Description, version: str) -> list[Change]:
-    """The changes that a description makes to a release's facts; `wrong_facts` reports fields that do not exist."""
+    """The changes that a description makes to a release's facts; those of unknown lists are reported elsewhere."""
     changes = [Change(version, "described", _WHY, set=True)]
     for facts in description.facts:
         for field, members in facts.add.items():
