@@ -1,10 +1,13 @@
-"""The description of Ascend in examples, on files of the shape of theirs: ordinary edits of these files give what the
-vendor's generator prints, whose rules `ascend_rules` has, applied to PyTorch's own text."""
+"""The descriptions in examples, on files of the shape of the vendors': ordinary edits of these files give what the vendor's
+generator prints. Ascend's and FlagOS's rules stand here, applied to PyTorch's own text; MUSA's generator is PyTorch's."""
 
 from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
+from difflib import unified_diff
 from pathlib import Path
 
 import forked
@@ -334,3 +337,120 @@ def test_other_operators_lose_the_same_parts(name: str, tmp_path: Path, of_pytor
     wanted = [USE_COUNT.sub("", DECOMPOSED.sub(r"\1", of_pytorch[kernel])) for _, kernel in operators]
     assert lines_of(kernels) == lines_of("\n".join(wanted))
     assert wanted != [of_pytorch[kernel] for _, kernel in operators] or name in KEEP
+
+
+# ---- a vendor who patches PyTorch's own YAML, and runs PyTorch's generator, with one list of operators changed
+
+MUSA = EXAMPLE.parent / "musa.toml"
+GENERATOR = """\
+import sys
+sys.path.insert(0, {tests!r})
+from torchgen import native_function_generation
+native_function_generation.FUNCTIONAL_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT.append("cross_entropy_loss_2d_choice")
+import torchgen_oracle
+torchgen_oracle.main()
+"""
+NATIVE, FORMULAS = "native_functions.yaml", "derivatives.yaml"
+PATCHED_FILES = {
+    NATIVE: "torch_patches/aten_src_ATen_native_native_functions.yaml.patch",
+    FORMULAS: "torch_patches/tools_autograd_derivatives.yaml.patch",
+}
+CHOICE = "- func: cross_entropy_loss_2d_choice(Tensor self, Tensor target) -> int\n  dispatch:\n    CPU: choice\n\n"
+BEFORE, DEFINED_BEFORE = "- func: exp(Tensor self) -> Tensor\n", "- name: exp(Tensor self) -> Tensor\n"
+
+
+def added(functions: dict[str, str], formulas: str = "") -> list[tuple[str, str, str]]:
+    """The edits that add functions, each with its keys, and the definition of the first."""
+    kernel = "  dispatch:\n    CPU: kernel\n"
+    texts = [f"- func: {schema}\n{keys}{'' if 'dispatch' in keys else kernel}\n" for schema, keys in functions.items()]
+    definition = f"- name: {next(iter(functions))}\n{formulas}\n" if formulas else ""
+    return [(NATIVE, BEFORE, "".join(texts) + BEFORE), (FORMULAS, DEFINED_BEFORE, definition + DEFINED_BEFORE)]
+
+
+LOSS = (ROOT / "specs" / "core" / FORMULAS).read_text().partition("- name: mse_loss(")[2].partition("\n\n")[0]
+PATCHES: dict[str, list[tuple[str, str, str]]] = {
+    "out": added(
+        {
+            "musa_widen(Tensor self, int[] size) -> Tensor": "",
+            "musa_widen.out(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)": "",
+        },
+        "  self: grad\n",
+    ),
+    "factory": added({f"musa_make(Tensor self, {OPTIONS}) -> Tensor": ""}, "  self: grad\n"),
+    "view": added(
+        {
+            "musa_seen(Tensor(a) self, SymInt[] size) -> Tensor(a)": "",
+            "musa_seen_copy(Tensor self, SymInt[] size) -> Tensor": "  tags: view_copy\n  autogen: musa_seen_copy.out\n"
+            "  dispatch:\n    CompositeExplicitAutogradNonFunctional: copy\n",
+        },
+        "  self: grad.reshape_symint(self.sym_sizes())\n",
+    ),
+    "foreach": added({"_foreach_musa_halve(Tensor[] self) -> Tensor[]": "  device_check: NoCheck\n"}),
+    "inplace": added(
+        {"musa_zap(Tensor self, SymInt n) -> Tensor": "", "musa_zap_(Tensor(a!) self, SymInt n) -> Tensor(a!)": ""},
+        "  self: grad * n\n  result: auto_linear\n",
+    ),
+    "generator": added(
+        {"musa_noise(Tensor self, *, Generator? generator=None) -> Tensor": "  tags: nondeterministic_seeded\n"},
+        "  self: grad\n",
+    ),
+    "removed": [(FORMULAS, f"- name: mse_loss({LOSS}\n\n", "")],
+    "renamed": [
+        *(
+            (
+                NATIVE,
+                f"_log_softmax{out}(Tensor self, int dim, bool half_to_float",
+                f"_log_softmax{out}(Tensor self, int dim, bool wide",
+            )
+            for out in ("", ".out")
+        ),
+        (
+            FORMULAS,
+            "_log_softmax(Tensor self, int dim, bool half_to_float)",
+            "_log_softmax(Tensor self, int dim, bool wide)",
+        ),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The set core without functions of another namespace, which PyTorch's YAML has none of."""
+    folder = tmp_path_factory.mktemp("base")
+    shutil.copytree(ROOT / "specs" / "core", folder, dirs_exist_ok=True)
+    names = "|".join(re.findall(r"- func: gradmill::(\w+)", (folder / NATIVE).read_text()))
+    for file in PATCHED_FILES:
+        entries = (folder / file).read_text().split("\n\n")
+        kept = [entry for entry in entries if not re.search(rf"gradmill::|- name: ({names})\(", entry)]
+        (folder / file).write_text("\n\n".join(kept).rstrip("\n") + "\n")
+    return folder
+
+
+def check_patches(folder: Path, base: Path, names: list[str]) -> None:
+    """The files of the description are those that PyTorch's generator prints for the patched YAML."""
+    patched = folder / "patched"
+    shutil.copytree(base, patched)
+    edit(patched, [(NATIVE, BEFORE, CHOICE + BEFORE), *(each for name in names for each in PATCHES[name])])
+    shutil.copy(MUSA, folder / "specset.toml")
+    edit(folder, [("specset.toml", 'specs = "torch"', f'specs = "{base}"')])
+    for file, diff in PATCHED_FILES.items():
+        lines = [(each / file).read_text().splitlines(keepends=True) for each in (base, patched)]
+        (folder / diff).parent.mkdir(exist_ok=True)
+        (folder / diff).write_text("".join(unified_diff(*lines, f"a/{file}", f"b/{file}")))
+    made = build(folder)
+    files = {"native": NATIVE, "tags": "tags.yaml", "derivatives": FORMULAS, "templates": "templates", "out": "out"}
+    words = [f"--{name}={patched / file}" for name, file in files.items()]
+    subprocess.run([sys.executable, "-c", GENERATOR.format(tests=str(ROOT / "tests")), *words], check=True)
+    expected = files_in(patched / "out")
+    different = [name for name, data in expected.items() if made.get(name) != data.decode()]
+    assert expected and different == []
+
+
+def test_patches_of_pytorchs_yaml_give_what_its_generator_prints(tmp_path: Path, base: Path) -> None:
+    check_patches(tmp_path, base, [*PATCHES])
+
+
+@pytest.mark.slow(4)
+@pytest.mark.parametrize("name", [name for name in PATCHES if name != "foreach"])  # which alone needs no second patch
+def test_a_patch_of_pytorchs_yaml_gives_what_its_generator_prints(name: str, tmp_path: Path, base: Path) -> None:
+    check_patches(tmp_path, base, [name])
