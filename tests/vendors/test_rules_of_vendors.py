@@ -1,5 +1,6 @@
-"""The descriptions in examples, on files of the shape of the vendors': ordinary edits of these files give what the vendor's
-generator prints. Ascend's and FlagOS's rules stand here, applied to PyTorch's own text; MUSA's generator is PyTorch's."""
+"""The descriptions in examples, on files of the shape of the vendors': ordinary edits of these files give what the
+vendor's generator prints. The rules of Ascend's and FlagOS's generators are here, applied to PyTorch's own text; that of
+torch_musa is PyTorch's own."""
 
 from __future__ import annotations
 
