@@ -1,6 +1,5 @@
-"""The descriptions in examples, on files of the shape of the vendors': ordinary edits of these files give what the
-vendor's generator prints. The rules of Ascend's and FlagOS's generators are here, applied to PyTorch's own text; that of
-torch_musa is PyTorch's own."""
+"""The descriptions in examples, on files of the shape of the vendors': ordinary edits of these give what the vendor's
+generator prints. The rules of Ascend's and FlagOS's are here, applied to PyTorch's own text; MUSA's is PyTorch's."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ SETS = (
     ),
     Rule(
         "unmatched-functions",
-        "A selection names a function, a tag or a key that is missing. Another release, or the next version of the set's"
-        " files, may have it.",
+        "A selection names a function, a tag or a key that is missing. Another release, or the next version of the"
+        " set's files, may have it.",
         'slots.definitions = { piece = "definition", of = ["swissh", "plugin::add.Tensor"] }',
         'slots.definitions = { piece = "definition", of = ["swish", "plugin::add.Tensor"] }',
         _FILE,
