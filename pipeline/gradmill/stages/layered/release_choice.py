@@ -16,7 +16,7 @@ from gradmill.rules.layers.versions import Key, applies, is_listed, listed_versi
 from gradmill.specs.layers.lists import keys_of, value_of
 from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
 from gradmill.stages.layered.keys import report, rules
-from gradmill.stages.set import described, source, version
+from gradmill.stages.set import source, version
 
 
 @query
@@ -73,9 +73,8 @@ def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw 
                 return None
         entry = in_namespace(kept_keys(value, of), of.namespace)
         entry, unmatched = rewritten(entry, of.rewrites)
-        layers = described(db) if unmatched else None
-        for rewrite in unmatched if layers is not None else ():
-            at = ("base", "rewrite", str(layers.description.base.rewrite.index(rewrite)), "from")
+        for rewrite in unmatched:
+            at = ("base", "rewrite", str(of.rewrites.index(rewrite)), "from")
             hint = f"it is {value.get('func')}"
             report(db, at, "the schema does not have the text", hint, rewrite.from_, "unmatched-text")
         return Raw(encode(entry))
