@@ -16,8 +16,8 @@ from gradmill.releases.model import PARTS
 from gradmill.rules.layers.facts import LISTS, TABLES
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import TAKE, Description, Family, OutputFile, Slot
-from gradmill.stages.added import added
 from gradmill.specs.layers.reading import Diagnostic, Path
+from gradmill.stages.added import added
 from gradmill.stages.layered.marks import marks
 from gradmill.stages.layered.participation import base_names
 from gradmill.stages.layered.selectors import KINDS, is_special, known_names
