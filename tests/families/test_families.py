@@ -119,7 +119,7 @@ def with_a_new_family(own_code: Project) -> Project:
 
 _MADE_UP = """
 from gradmill.families.family import Family
-from gradmill.families.file import File
+from gradmill.families.file import File, pieces_in
 
 
 class MadeUp(Family):
@@ -129,7 +129,7 @@ class MadeUp(Family):
     folders = ("made",)
 
     def files(self, units, layout, release):
-        return [File("made/MadeUp.h", "MadeUp.h", {}, self.slots, tuple(unit.name for unit in units))]
+        return [File("made/MadeUp.h", "MadeUp.h", pieces_in(self.slots), tuple(unit.name for unit in units))]
 
     def owns(self, name):
         return name == "made/MadeUp.h"

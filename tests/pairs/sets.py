@@ -128,8 +128,8 @@ def _on_request() -> Texts:
     holes: dict[str, dict[str, None]] = {}
     for family in (FAMILIES[name] for name in ON_REQUEST):
         for file in family.files([], Layout(), resolve("2.13")):
-            here = [hole for hole in file.slots if family.homes.get(hole) in (None, "", file.template)]
-            holes.setdefault(file.template, {}).update(dict.fromkeys(("generated_comment", *file.constants, *here)))
+            here = [hole for hole in file.holes if family.homes.get(hole) in (None, "", file.template)]
+            holes.setdefault(file.template, {}).update(dict.fromkeys(("generated_comment", *here)))
     texts = {f"templates/{name}": "".join(f"${{{hole}}}\n" for hole in each) for name, each in holes.items()}
     return {name: text.encode() for name, text in {**texts, "deprecated.yaml": FORMS}.items()}
 

@@ -52,7 +52,7 @@ def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
 @pytest.mark.parametrize("family", [family for family in FAMILIES.values() if family.described], ids=lambda f: f.name)
 def test_the_table_of_families_has_what_each_says_of_itself(family: Family) -> None:
     files = family.files([], Layout(slotted=("",)), resolve("2.13"))
-    slots = dict.fromkeys(hole for file in files for hole in file.slots)
+    slots = dict.fromkeys(hole for file in files for hole in file.pieces)
     listed = (", ".join(f"`{name}`" for name in names) for names in (family.templates, family.pieces, slots))
     row = re.search(rf"^\| `{family.name}` \| .*$", REFERENCE, re.MULTILINE)
     assert row is not None and row[0].endswith(f" | {' | '.join(listed)} |")

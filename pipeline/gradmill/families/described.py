@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from gradmill.families.family import ATEN, DEFINITION, REGISTRATION, Layout, generated_comment, library_piece
 from gradmill.families.family import Family as Kind
-from gradmill.families.file import File
+from gradmill.families.file import CUT, Content, File, Pieces, pieces_in
 from gradmill.families.overrides import key_of
 from gradmill.families.sharded import EVERYTHING
 from gradmill.model.regex import regex
@@ -55,11 +55,11 @@ def described_files(
 ) -> list[File]:
     """The files of a family under a description."""
     upstream_files = kind.files(units, layout, release)
-    files = [_changed(kind, file, rules, layout) for file in upstream_files if _is_generated(file, rules)]
+    files = [_changed(file, rules, layout) for file in upstream_files if _is_generated(file, rules)]
     upstreams = {file.made_of for file in upstream_files}
     names = tuple(unit.name for unit in units)
-    added = (File(name, name, {"shard_id": ""}, {}, names) for name in rules.file if name not in upstreams)
-    return [*files, *(_changed(kind, file, replace(rules, slots={}, keys={}), layout) for file in added)]
+    added = (File(name, name, {"shard_id": ""}, names) for name in rules.file if name not in upstreams)
+    return [*files, *(_changed(file, replace(rules, slots={}), layout) for file in added)]
 
 
 def located(file: File, templates: Mapping[str, str]) -> File:
@@ -77,49 +77,34 @@ def _is_generated(file: File, rules: Family) -> bool:
     return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != EVERYTHING)
 
 
-def _changed(kind: Kind, file: File, rules: Family, layout: Layout) -> File:
+def _changed(file: File, rules: Family, layout: Layout) -> File:
     """One file, changed."""
     own = rules.file.get(file.made_of, OutputFile())
     file = replace(file, comment=own.comment or rules.comment)
     if not file.template:
         return file
-    constants: dict[str, str | list[str]] = {}
-    slots: dict[str, str] = {}
-    for hole, each in {**rules.slots, **own.slots}.items():
-        slot = Slot(each) if isinstance(each, str) else each
-        if slot.piece and slot.text is None:
-            slots[hole] = key_of(file.template if hole in own.slots else "", hole)
-        else:
-            constants[hole] = slot.text or ""
-    libraries = _copies(file, slots, layout)
-    return replace(
-        file,
-        slots={hole: piece for hole, piece in {**file.slots, **slots, **libraries}.items() if hole not in constants},
-        constants={**file.constants, **constants},
-        raw=own.raw,
-        between={hole: each.between for hole, each in own.slots.items() if isinstance(each, Slot)},
-        libraries=layout.libraries[1:] if libraries else (),
-        asked=tuple(("family", kind.name, "file", file.template, "slots", hole) for hole in own.slots),
-        origins=file.origins and (*file.origins, *(slots[hole] for hole in _definitions(rules, own) if hole in slots)),
+    origins = any(each.origin for each in file.pieces.values())
+    names = (name for each in file.pieces.values() for name in each.names)
+    cut = next((before + CUT for before, within, _ in (name.partition(CUT) for name in names) if within), "")
+    holes = _holes(rules, own, file.template, cut=cut, origins=origins)
+    return replace(file, holes={**file.holes, **holes, **_copies(file, holes, layout)}, raw=own.raw)
+
+
+def _copies(file: File, described: Mapping[str, Content], layout: Layout) -> dict[str, Content]:
+    """The holes for registrations in libraries after the first. Upstream fills the template for one library."""
+    hole = _hole_of_registrations(file)
+    if not hole or hole in described:
+        return {}
+    return pieces_in(
+        {_library_hole(hole, library): library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
     )
 
 
-def _definitions(rules: Family, own: OutputFile) -> Iterator[str]:
-    """The holes that take definitions."""
-    for hole, each in {**rules.slots, **own.slots}.items():
-        if (each if isinstance(each, str) else each.piece).partition(" ")[0] == DEFINITION:
-            yield hole
+def _hole_of_registrations(file: File) -> str:
+    return next((hole for hole, own in file.pieces.items() if own.names == (REGISTRATION,)), "")
 
 
-def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, str]:
-    """The holes for registrations in libraries after the first. Upstream fills the template for one library."""
-    hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
-    if not hole or hole in slots:
-        return {}
-    return {library_hole(hole, library): library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
-
-
-def library_hole(hole: str, library: str) -> str:
+def _library_hole(hole: str, library: str) -> str:
     """The hole for the registrations in another library."""
     return f"{hole}_{library}"
 
@@ -127,16 +112,32 @@ def library_hole(hole: str, library: str) -> str:
 _LIBRARY = regex(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
 
 
-def edited(text: str, file: File) -> str:
-    """The text of a template with a block for each library."""
-    hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
-    for match in _LIBRARY.finditer(text) if file.libraries else ():
+def with_libraries(text: str, file: File) -> str:
+    """The text of a template with a block for each library after the first that the file has holes for."""
+    hole = _hole_of_registrations(file)
+    libraries = [each.removeprefix(f"{hole}_") for each in file.pieces if hole and each.startswith(f"{hole}_")]
+    for match in _LIBRARY.finditer(text) if libraries else ():
         if f"${{{hole}}}" in match[0]:
-            copies = [_copy(match, hole, library) for library in file.libraries]
+            copies = [_copy(match, hole, library) for library in libraries]
             return text[: match.end()] + "".join(copies) + text[match.end() :]
     return text
 
 
 def _copy(block: re.Match[str], hole: str, library: str) -> str:
-    rest = block[0].partition(", ")[2].replace(f"${{{hole}}}", f"${{{library_hole(hole, library)}}}")
+    rest = block[0].partition(", ")[2].replace(f"${{{hole}}}", f"${{{_library_hole(hole, library)}}}")
     return f"\nTORCH_LIBRARY_IMPL({library}, {rest}"
+
+
+def _holes(rules: Family, own: OutputFile, template: str, *, cut: str, origins: bool) -> dict[str, Content]:
+    """The contents of described holes. `cut`: the part of each piece, as it begins the name of one; `origins`: whether
+    definitions get a comment that names their entry."""
+    holes: dict[str, Content] = {}
+    for hole, each in {**rules.slots, **own.slots}.items():
+        slot, is_own = Slot(each) if isinstance(each, str) else each, hole in own.slots
+        if slot.text is not None or not slot.piece:
+            holes[hole] = slot.text or ""
+        else:
+            is_definition = slot.piece.partition(" ")[0] == DEFINITION
+            name = cut + key_of(template if is_own else "", hole)
+            holes[hole] = Pieces((name,), slot.between if is_own else "\n", origin=origins and is_definition)
+    return holes

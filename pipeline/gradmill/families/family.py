@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from gradmill.cpp.kernel_names import kernel_title
-from gradmill.families.file import ANY, CUT, File
+from gradmill.families.file import CUT, File, pieces_in
 from gradmill.families.template import items_of
 from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.model.units import Unit
@@ -81,16 +81,6 @@ class Layout(Struct, frozen=True, array_like=True):
     def fills(self, template: str) -> bool:
         """Whether a description fills holes of the template."""
         return "" in self.slotted or template in self.slotted
-
-
-class OperatorHeader(Struct, frozen=True):
-    """A header that each operator has: `add_ops.h` of the operator `add`. Its template has no block for many units."""
-
-    suffix: str  # `_ops`
-    template: str
-    slots: dict[str, str]  # hole -> the piece of the operator's units that it takes, in the order of the file
-    constants: dict[str, str | list[str]] = {}  # a text may have `{operator}` in place of the operator
-    optional: str = ""  # a piece: an operator without this text has no such header
 
 
 class Registered(Struct, frozen=True):
@@ -185,17 +175,13 @@ class Family:
         """The files: by default one for each template, with all units."""
         names = tuple(unit.name for unit in units)
         return [
-            File(name=os.path.basename(name), template=name, constants={}, slots=dict(self.slots), units=names)
+            File(name=os.path.basename(name), template=name, holes=pieces_in(self.slots), units=names)
             for name in self.templates
         ]
 
     def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
         """The names of units by shard, if it has shards."""
         return {}
-
-    def headers(self, release: Release) -> Sequence[OperatorHeader]:
-        """The headers that each operator has. `header_files` makes files of them, for `files`."""
-        return ()
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
@@ -206,21 +192,6 @@ class Family:
     def comment_of(self, file: File, folder: str) -> str:
         """The generated comment of a file; `folder`: that of the templates."""
         return file.comment or generated_comment(folder, file.made_of)
-
-    def header_files(self, units: Sequence[Unit], release: Release) -> list[File]:
-        """The files of the headers that each operator has."""
-        names = tuple(unit.name for unit in units)
-        return [
-            File(
-                name=f"{OPERATORS}/{ANY}{header.suffix}.h",
-                template=header.template,
-                constants=header.constants,
-                slots=header.slots,
-                units=names,
-                optional=header.optional,
-            )
-            for header in self.headers(release)
-        ]
 
     @property
     def pieces(self) -> tuple[str, ...]:

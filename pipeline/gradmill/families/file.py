@@ -1,6 +1,6 @@
 """One generated file, as data: all that the build needs without loading an output family."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from msgspec import Struct
@@ -13,38 +13,63 @@ ANY = "{operator}"  # in the name of a file that each operator has one of: in pl
 CUT = " of "  # between the name of a part and the piece that it is cut from: `frame of definition`
 
 
+class WithHoles(Struct, frozen=True, gc=False, tag=True):
+    """Text that is filled in first, and has holes of the file itself."""
+
+    text: str
+    on_line: bool = False  # whether it must be alone on its line in the template: lines are known there only
+
+
+class Pieces(Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
+    """A piece of each unit, or a part of one; several follow one another."""
+
+    names: tuple[str, ...]
+    between: str = "\n"  # of a raw file: the text between the pieces
+    origin: bool = False  # whether each gets a comment that names its entry
+    on_line: bool = False  # whether the hole must be alone on its line
+    hanging: bool = False  # whether only the first line is indented
+    needed: bool = False  # whether an operator without this piece has no file, if each has one
+
+
+class SortedPieces(Struct, frozen=True, gc=False, tag=True):
+    """The different texts of each of some pieces of all units, sorted."""
+
+    names: tuple[str, ...]
+
+
+class NestedTemplate(Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
+    """Another template, without its empty lines, whose other holes are the file's."""
+
+    template: str
+    copies: tuple[dict[str, str], ...]  # by hole: the text, which may have holes itself, that each copy has
+    on_line: bool = False  # whether what is filled with holes must be alone on its line, here and in the template
+
+
+class UnitTemplate(Struct, frozen=True, gc=False, tag=True):
+    """A template that the pieces of each unit fill, without its empty lines."""
+
+    template: str
+
+
+Content = str | list[str] | WithHoles | Pieces | SortedPieces | NestedTemplate | UnitTemplate
+
+
 class File(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A template with its constant holes and the holes that take a piece of each unit. Or one for each operator: then
-    its name has `ANY` in place of the operator, `add` of `add_.Tensor`."""
+    """A template with the contents of its holes. Or one for each operator: then its name has `ANY` in place of the
+    operator, `add` of `add_.Tensor`, and so may texts."""
 
     name: str
     template: str  # of the spec set; "" if `before` is the whole text
-    constants: dict[str, str | list[str]]
-    slots: dict[str, str]  # hole -> piece
-    units: tuple[str, ...]  # in the order of the file
+    holes: Mapping[str, Content]
+    units: tuple[str, ...] = ()  # in the order of the file
     shard: str = ""  # the suffix of the shard in the file name: `_0`
-    cut: str = ""  # the part of each piece that the file contains; "": all
     before: str = ""  # text that precedes the template's
-    mark: str = ""  # text in its head, by which it is recognized if it names no template
+    head: str = ""  # text in its head, by which it is recognized if neither a comment nor the template tells
     part: str = ""  # the part of the template that the file contains; "": all. The rest is in another file
     family: str = ""  # the name of the family; the stage fills it in
     comment: str = ""  # the generated comment; "": upstream's, which the stage fills in
     raw: bool = False  # whether pieces are neither trimmed nor indented
-    between: dict[str, str] = {}  # of a raw file: the text between the pieces of a hole
-    libraries: tuple[str, ...] = ()  # namespaces that each get a copy of the block of registrations
-    asked: tuple[tuple[str, ...], ...] = ()  # paths in the description of the holes that the template must have
     whole: bool = False  # its text is assembled from all its units at once
-    origins: tuple[str, ...] = ()  # pieces that each get a comment that names their entry
-    lines: bool = False  # whether `#line` directives precede the formulas in these pieces
-    first: dict[str, str] = {}  # hole -> text that is filled in first and may itself have holes
-    of_lines: tuple[str, ...] = ()  # holes that are alone on their lines, there and in `nested`, or it is an error
-    nested: dict[str, str] = {}  # hole -> a template that fills it, without empty lines, after `first` filled both
-    copies: tuple[dict[str, str], ...] = ()  # of the nested template: what each fills first besides `first`; none: one
-    hanging: tuple[str, ...] = ()  # holes of which only the first line is indented
-    wrapped: dict[str, str] = {}  # hole -> a template that the pieces of each unit fill, without empty lines
-    optional: str = ""  # the piece without which an operator has no file, if each has one; "": all have
-    ordered: dict[str, tuple[str, ...]] = {}  # hole -> pieces; it takes the different texts of each, sorted
-    bare: bool = False  # whether it has no units; the stage fills it in
 
     @property
     def is_of_each(self) -> bool:
@@ -53,20 +78,44 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
 
     def of(self, operator: str, units: Iterable[str]) -> "File":
         """The file of one operator, with its units, if each has one."""
-        constants = {
-            hole: value.replace(ANY, operator) if isinstance(value, str) else value
-            for hole, value in self.constants.items()
+        holes = {
+            hole: content.replace(ANY, operator) if isinstance(content, str) else content
+            for hole, content in self.holes.items()
         }
-        return replace(self, name=self.name.replace(ANY, operator), constants=constants, units=tuple(units))
+        return replace(self, name=self.name.replace(ANY, operator), holes=holes, units=tuple(units))
 
     @property
     def made_of(self) -> str:
         """The name of the template, or of the file that `before` is the whole text of."""
         return self.template or self.name
 
-    def piece(self, hole: str) -> str:
-        """The name of the piece that a hole takes."""
-        return f"{self.cut}{CUT}{self.slots[hole]}" if self.cut else self.slots[hole]
+    @property
+    def pieces(self) -> dict[str, Pieces]:
+        """The holes that take pieces of units in their order."""
+        return {hole: content for hole, content in self.holes.items() if isinstance(content, Pieces)}
+
+    @property
+    def nested(self) -> dict[str, NestedTemplate]:
+        """The holes that take another template."""
+        return {hole: content for hole, content in self.holes.items() if isinstance(content, NestedTemplate)}
+
+    @property
+    def other_templates(self) -> list[str]:
+        """The templates within its own."""
+        contents = self.holes.values()
+        return [own.template for own in contents if isinstance(own, (NestedTemplate, UnitTemplate))]
+
+    @property
+    def texts_with_holes(self) -> str:
+        """The texts that are filled in first, one after another."""
+        texts = [own.text for own in self.holes.values() if isinstance(own, WithHoles)]
+        texts += [text for nested in self.nested.values() for copy in nested.copies for text in copy.values()]
+        return "\n".join(texts)
+
+
+def pieces_in(slots: Mapping[str, str]) -> dict[str, Content]:
+    """Holes that each take a piece of each unit. `slots`: hole -> piece."""
+    return {hole: Pieces((piece,)) for hole, piece in slots.items()}
 
 
 class Made(Struct, frozen=True, array_like=True):

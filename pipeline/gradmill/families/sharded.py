@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from gradmill.families.family import DEFINITION, Family, Layout, shard_of
-from gradmill.families.file import File
+from gradmill.families.file import File, Pieces
 from gradmill.model.native import FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
@@ -30,16 +30,15 @@ class Sharded(Family):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards. The split layout puts a comment above each kernel that names its entry."""
         template = self.templates[-1]
-        origins = (DEFINITION,) if layout.name == "split" else ()
+        split = layout.name == "split"
+        pieces = {hole: Pieces((own,), origin=split and own == DEFINITION) for hole, own in self.slots.items()}
         return [
             File(
                 name=os.path.basename(template).replace(".", f"{shard}."),
                 template=template,
-                constants={"shard_id": shard},
-                slots=dict(self.slots),
+                holes={"shard_id": shard, **pieces},
                 units=names,
                 shard=shard,
-                origins=origins,
             )
             for shard, names in self.shards(units, layout, release).items()
         ]

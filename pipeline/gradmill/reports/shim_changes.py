@@ -54,13 +54,13 @@ def headers(db: Database) -> dict[str, File]:
 
 def header_text(db: Database, file: File) -> str:
     """The text of a header."""
-    texts = {hole: "\n".join(filter(None, (_piece(db, file, unit) for unit in file.units))) for hole in file.slots}
+    texts = {hole: "\n".join(filter(None, (_piece(db, file, unit) for unit in file.units))) for hole in file.holes}
     return Template(file.before, blocks=False).fill(texts)
 
 
 def _piece(db: Database, file: File, unit: str) -> str:
-    (hole,) = file.slots
-    return C_SHIMS.piece(rendered(db, C_SHIMS.name, unit), file.piece(hole))
+    ((name,),) = (content.names for content in file.pieces.values())
+    return C_SHIMS.piece(rendered(db, C_SHIMS.name, unit), name)
 
 
 def changes(db: Database, file: File, before: str) -> list[Problem]:

@@ -127,11 +127,11 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
     file = files.item(build.db, *build.layout, name)
     if file is None:
         return False
-    if not (source or file.mark):  # some of ATen's templates name no generator
+    if not (source or file.head):  # some of ATen's templates name no generator
         start = _start_of(build, file.template)
         return bool(start.strip()) and head.startswith(start[:_START])
-    if file.mark:
-        return file.mark.encode() in head
+    if file.head:
+        return file.head.encode() in head
     wanted = source_in(file.comment.encode()) or file.template or name
     extension = FAMILIES[file.family].source  # whose files may have other endings than before
     is_added = bool(extension) and os.path.dirname(name) == os.path.dirname(source) == extension

@@ -20,7 +20,6 @@ from gradmill.stages.set import (
     hooks,
     includes,
     own_templates,
-    paths,
     place_of_key,
     places,
     release,
@@ -34,7 +33,7 @@ from gradmill.stages.units import units, units_in
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families, by name, without units if these are printed one by one."""
     listed = arranged(db, layout, shards)
-    return {name: file if file.whole else replace(file, units=(), bare=not file.units) for name, file in listed.items()}
+    return {name: file if file.whole else replace(file, units=()) for name, file in listed.items()}
 
 
 @table
@@ -66,8 +65,6 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
             twice = f"two files are called '{file.name}'"
             db.report(_twice(db, file, twice))
         by_name[file.name] = file
-    if paths(db) is not None:
-        by_name = {name: replace(file, lines=True) for name, file in by_name.items()}
     for family in {file.family for file in by_name.values() if file.whole}:
         by_name |= {file.name: file for file in load(FAMILIES[family].whole).more(db, by_name)}
     return by_name
@@ -141,7 +138,7 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
 def _lacks_template(db: Database, family: str, planned: list[File]) -> bool:
     """Whether the spec set lacks a template of a family's files. Reports the first."""
     known = {*spec_set(db).templates, *own_templates(db, family).values(), ""}
-    names = (name for file in planned for name in (file.template, *file.nested.values(), *file.wrapped.values()))
+    names = (name for file in planned for name in (file.template, *file.other_templates))
     missing = next((name for name in names if name not in known), None)
     if missing is not None:
         problem = f"'{family}' is made from the template {missing}, which the spec set does not have"
@@ -166,7 +163,7 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     if kind is HOOK_FILES:
         from gradmill.stages.layered.hooks import texts
 
-        return [File(name=name, template="", constants={}, slots={}, units=()) for name in db.names(texts)]
+        return [File(name=name, template="", holes={}) for name in db.names(texts)]
     if not kind.described or not facts.described:
         return kind.files(members, layout, facts)
     from gradmill.families.described import described_files, layout_of, located, stands_apart

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gradmill.families.file import ANY, File, Made
+from gradmill.families.file import ANY, File, Made, Pieces
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Template, Value
 from gradmill.model.entries import by_key
@@ -70,12 +70,16 @@ def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: 
 
 def _filled(db: Database, file: File, template: Template) -> str | None:
     """The text of one operator's file; None if it has none."""
-    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment, **file.constants)
-    if file.optional and not any(text(db, file.family, unit).get(file.optional) for unit in file.units):
-        return None
-    for hole, piece in file.slots.items():
-        of = text if is_block(template, hole) else rendered
-        values[hole] = [each for unit in file.units for each in kind.items(of(db, file.family, unit), piece)]
+    kind, values = FAMILIES[file.family], dict[str, Value](generated_comment=file.comment)
+    for hole, content in file.holes.items():
+        if isinstance(content, (str, list)):
+            values[hole] = content
+        elif isinstance(content, Pieces):
+            of = text if is_block(template, hole) else rendered
+            pieces = [(of(db, file.family, unit), piece) for unit in file.units for piece in content.names]
+            if content.needed and not any(own.get(piece) for own, piece in pieces):
+                return None
+            values[hole] = [each for own, piece in pieces for each in kind.items(own, piece)]
     return template.fill(values)
 
 

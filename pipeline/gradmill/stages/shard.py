@@ -5,14 +5,26 @@ the blocks of its own group only.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gradmill.doors import load
 from gradmill.families.family import BackendFamily
-from gradmill.families.file import ANY, QUOTES, Ended, File, Made, ended, joined
+from gradmill.families.file import (
+    ANY,
+    QUOTES,
+    Ended,
+    File,
+    Made,
+    Pieces,
+    SortedPieces,
+    UnitTemplate,
+    ended,
+    joined,
+)
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.line_directives import directed, numbered, unmarked
 from gradmill.families.table import FAMILIES
@@ -115,37 +127,53 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         problem = f"no template has the hole '{hole}': its text is printed nowhere"
         at = (problem, f"write ${{{hole}}} on its own line", (), hole)
         db.report(Problem("template", "", "", *at, warning=True, file=file.template, rule="no-hole"))
-    kind = FAMILIES[file.family]
-    values: dict[str, Value] = {"generated_comment": file.comment, **file.constants}
-    values |= dict.fromkeys((*file.ordered, *file.wrapped), "")
-    blocks = {hole for hole in file.slots if is_block(template, hole)}
-    inlined = {hole for hole in file.slots if hole in template.names and hole not in blocks and not file.is_of_each}
-    lists = {hole for hole in file.wrapped if hole in template.names and not is_block(template, hole)}
-    units = units_of(db, layout, shards, name) if inlined or lists else ()
-    for hole in lists:
-        members = {unit: text(db, file.family, unit) for unit in units}
-        filled_members = wrapped(db, file.wrapped[hole], file.family, members).values()
-        values[hole] = [line for own in filled_members for line in own.split("\n")]
-    for hole in file.slots:
-        pieces_of = raw_text if file.raw else text if is_block(template, hole) else rendered
-        listed = (pieces_of(db, file.family, unit) for unit in units if hole in inlined)
-        texts = [each for own in listed for each in kind.items(own, file.piece(hole))]
-        values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
+    values, places = _contents(db, layout, shards, file, template)
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
-        if isinstance(part, Hole) and part.name in file.ordered:
-            filled_parts.append(Blocks(file.family, ",".join(file.ordered[part.name]), part.indent or "", SORTED))
-        elif isinstance(part, Hole) and part.name in file.wrapped.keys() - lists:
-            filled_parts.append(Blocks(file.family, file.wrapped[part.name], part.indent or "", WRAPPED))
-        elif isinstance(part, Hole) and part.name in blocks:
-            marks, indent = _origins(file, file.slots[part.name]), part.indent or ""
-            if part.name in file.hanging:
-                filled_parts.append(indent)
-                indent = ""
-            filled_parts.append(Blocks(file.family, file.piece(part.name), indent, marks))
-        else:
+        place = places.get(part.name) if isinstance(part, Hole) else None
+        if not isinstance(part, Hole) or place is None:
             filled_parts.append(filled)
+            continue
+        content, indent = file.holes[part.name], part.indent or ""
+        if isinstance(content, Pieces) and content.hanging:
+            filled_parts.append(indent)
+            indent = ""
+        filled_parts.append(replace(place, indent=indent))
     return filled_parts
+
+
+def _contents(
+    db: Database, layout: str, shards: int, file: File, template: Template
+) -> tuple[dict[str, Value], dict[str, Blocks]]:
+    """The values of a file's holes, and the blocks of those that are filled later, without their indentation."""
+    values: dict[str, Value] = {"generated_comment": file.comment}
+    places: dict[str, Blocks] = {}
+    for hole, content in file.holes.items():
+        is_own, values[hole] = is_block(template, hole), ""
+        if isinstance(content, (str, list)):
+            values[hole] = content
+        elif isinstance(content, SortedPieces):
+            places[hole] = Blocks(file.family, ",".join(content.names), "", SORTED)
+        elif isinstance(content, UnitTemplate):
+            if is_own or hole not in template.names:
+                places[hole] = Blocks(file.family, content.template, "", WRAPPED)
+            else:
+                members = {unit: text(db, file.family, unit) for unit in units_of(db, layout, shards, file.name)}
+                filled = wrapped(db, content.template, file.family, members).values()
+                values[hole] = [line for own in filled for line in own.split("\n")]
+        elif isinstance(content, Pieces) and is_own and len(content.names) == 1:
+            places[hole] = Blocks(file.family, content.names[0], "", _origins(db, content))
+        elif isinstance(content, Pieces) and hole in template.names and not file.is_of_each:
+            values[hole] = _inlined(db, file, content, units_of(db, layout, shards, file.name), is_own=is_own)
+    return values, places
+
+
+def _inlined(db: Database, file: File, content: Pieces, units: Sequence[str], *, is_own: bool) -> Value:
+    """The pieces of all units in a hole. `is_own`: whether it is alone on its line."""
+    pieces_of = raw_text if file.raw else text if is_own else rendered
+    listed = (pieces_of(db, file.family, unit) for unit in units)
+    texts = [each for own in listed for piece in content.names for each in FAMILIES[file.family].items(own, piece)]
+    return content.between.join(filter(None, texts)) if file.raw else texts or ""
 
 
 @query
@@ -165,15 +193,16 @@ def ordered_places(db: Database, layout: str, shards: int, name: str) -> list[tu
 
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
     """The holes required in a file's template that neither it nor another template of the family has."""
-    homes = FAMILIES[file.family].homes
-    within = "".join(text for text in file.first.values() if isinstance(text, str))
-    constants = (hole for hole in file.constants if f"${{{hole}}}" not in within)
-    filled = [*constants, *(file.first or (() if file.bare else file.slots))]
-    wanted = [hole for hole in filled if homes.get(hole, file.template) == file.template]
-    lost = set(wanted).difference(*(_holes(db, name) for name in (file.template, *file.nested.values())))
+    homes, inner = FAMILIES[file.family].homes, Template(file.texts_with_holes).names
+    filled = {*file.holes, *(hole for nested in file.nested.values() for copy in nested.copies for hole in copy)}
+    wanted = {hole for hole in filled - inner if homes.get(hole, file.template) == file.template}
+    lost = wanted.difference(*(_holes(db, name) for name in (file.template, *file.other_templates)))
     if lost:
         family = (other for other in files(db, layout, shards).values() if other.family == file.family)
         lost = lost.difference(*(_holes(db, name) for name in {other.template for other in family if other.template}))
+    pieces = file.pieces
+    if lost.intersection(pieces) and not units_of(db, layout, shards, file.name):
+        lost = lost.difference(pieces)
     return sorted(lost - {"generated_comment"})
 
 
@@ -192,9 +221,9 @@ def _report_conflict(db: Database, file: File) -> None:
         db.report(Problem("template", "", "", *at, needle=needle, warning=True, file=file.template, rule=rule))
 
 
-def _origins(file: File, piece: str) -> str:
-    """How a piece in a file names its origin."""
-    return (ORIGIN + LINES * file.lines) if piece in file.origins else ""
+def _origins(db: Database, content: Pieces) -> str:
+    """How pieces name their origin."""
+    return (ORIGIN + LINES * (paths(db) is not None)) if content.origin else ""
 
 
 def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:

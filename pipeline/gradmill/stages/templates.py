@@ -1,8 +1,8 @@
 """The templates of generated files, with what a description changes in them. Part of the stage `shard`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from gradmill.families.file import QUOTES, File
+from gradmill.families.file import QUOTES, Content, File, NestedTemplate, Pieces, UnitTemplate, WithHoles
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Hole, Template, template_text
 from gradmill.model.regex import regex
@@ -17,59 +17,65 @@ _DOCSTRING = regex(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
 
 def template_of(db: Database, file: File) -> Template:
     """The template of a file, with the description's edits. Raises a SpecError if it is missing or invalid."""
+    content, kind = _content(db, file), FAMILIES[file.family]
+    described = release(db).described and kind.described
+    if described and file.template:
+        from gradmill.stages.layered.templates import edited
+
+        content = edited(db, file, content)
+    _check_lines(Template(content), (hole for hole, own in file.holes.items() if _is_on_line(own)))
+    for nested in file.nested.values():
+        filled = {hole for copy in nested.copies for hole, text in copy.items() if nested.on_line and "${" in text}
+        _check_lines(_within(db, nested.template), filled, f" in {nested.template}")
+    if file.part:
+        content = kind.parts[file.part](content, file.pieces)
+    known, trim = {"generated_comment", *file.holes}, release(db).trims_lines
+    within = Template(file.texts_with_holes).names
+    if within:
+        _checked(Template(content), known - within, by_slots=described)
+        content = _filled_first(Template(content, trim=trim), _texts_with_holes(db, file))
+    for own in file.holes.values():
+        if isinstance(own, UnitTemplate):
+            _checked(_within(db, own.template), set(kind.rendered))
+    return _checked(Template(file.before + content, trim=trim, blocks=not file.raw), known, by_slots=described)
+
+
+def is_rewritten(db: Database, file: File) -> bool:
+    """Whether a file's template differs from the one on disk."""
+    on_disk = Template(file.before + _content(db, file), blocks=not file.raw)
+    return template_of(db, file).parts != on_disk.parts
+
+
+def _content(db: Database, file: File) -> str:
+    """The text of a file's template on disk; "" if it has none."""
     data = db.input(template_label(file.template)) if file.template else b""
     if data is None:
         why = unreadable(db).get(template_label(file.template), "it is missing")
         raise SpecError(f"cannot be read: {why}")
-    content = template_text(data)
-    if file.libraries:
-        from gradmill.families.described import edited
-
-        content = edited(content, file)
-    holes = Template(content).names if file.asked else set()
-    for path in file.asked:
-        if path[-1] not in holes:
-            hint = nearest(path[-1], sorted(holes)) or f"its holes: {', '.join(sorted(holes))}"
-            error = SpecError(f"the template has no hole '{path[-1]}'", hint, field=path, needle=path[-1])
-            error.role = "set"
-            raise error
-    if file.of_lines:
-        _check_lines(file, Template(content))
-        for name in file.nested.values():
-            _check_lines(file, _within(db, name), f" in {name}")
-    if file.part:
-        content = FAMILIES[file.family].parts[file.part](content, file.slots)
-    by_slots = release(db).described and FAMILIES[file.family].described
-    if file.raw:
-        known = {"generated_comment", *file.constants, *file.slots, *file.ordered}
-        return _checked(Template(file.before + content, blocks=False), known, by_slots=by_slots)
-    trim = release(db).trims_lines
-    if file.nested:
-        content = _with_nested(db, file, content)
-    elif file.first:
-        content = _checked(Template(content, trim=trim), set(file.first)).fill(file.first)
-    for name in file.wrapped.values():
-        _checked(_within(db, name), set(FAMILIES[file.family].rendered))
-    known = {"generated_comment", *file.constants, *file.slots, *file.ordered, *file.wrapped}
-    return _checked(Template(file.before + content, trim=trim), known, by_slots=by_slots)
+    return template_text(data)
 
 
-def _check_lines(file: File, template: Template, where: str = "") -> None:
+def _is_on_line(content: Content) -> bool:
+    return isinstance(content, (WithHoles, Pieces, NestedTemplate)) and content.on_line
+
+
+def _check_lines(template: Template, holes: Iterable[str], where: str = "") -> None:
     """SpecError for a hole within a line that takes lines only: what upstream's items are is not known there."""
+    names = set(holes)
     for part in template.parts:
-        if isinstance(part, Hole) and part.indent is None and part.name in file.of_lines:
+        if isinstance(part, Hole) and part.indent is None and part.name in names:
             problem = f"the hole '${{{part.name}}}'{where} is not alone on its line: gradmill prints lines there only"
             raise SpecError(problem, "write it on a line of its own", needle=part.name)
 
 
-def _with_nested(db: Database, file: File, content: str) -> str:
-    """The text of a file's template with the others that fill its holes. Of these, upstream drops the empty lines.
+def _texts_with_holes(db: Database, file: File) -> dict[str, str]:
+    """The texts that are filled in first, also those of other templates. Upstream drops the empty lines of these.
     Raises a SpecError if one is missing."""
-    trim, texts = release(db).trims_lines, dict(file.first)
-    for hole, name in file.nested.items():
-        copies = (_filled_first(_within(db, name), {**file.first, **copy}) for copy in file.copies or ({},))
+    texts = {hole: own.text for hole, own in file.holes.items() if isinstance(own, WithHoles)}
+    for hole, nested in file.nested.items():
+        copies = (_filled_first(_within(db, nested.template), copy) for copy in nested.copies)
         texts[hole] = "\n".join(map(dense, copies))
-    return _filled_first(Template(content, trim=trim), texts)
+    return texts
 
 
 def _within(db: Database, name: str) -> Template:

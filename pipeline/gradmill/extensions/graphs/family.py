@@ -36,7 +36,7 @@ class Graphs(Family):
         """A header and a source for each file of graphs."""
         members = by_key((unit.operator, unit.name) for unit in units)
         return [
-            File(f"{FOLDER}{stem}{ending}", "", {}, {}, tuple(names), whole=True)
+            File(f"{FOLDER}{stem}{ending}", "", {}, tuple(names), whole=True)
             for stem, names in members.items()
             for ending in ENDINGS
         ]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import Layout
-from gradmill.families.file import File
+from gradmill.families.file import Content, File, Pieces, WithHoles, pieces_in
 from gradmill.families.kernel_headers.files import KEY, KEY_INLINE, META, is_of_all, key_header, keys_with_headers
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
@@ -43,17 +43,14 @@ class AggregatedHeaders(InAten):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The headers of kernels, of meta functions, and two for each dispatch key."""
         names, blocks = tuple(unit.name for unit in units), _blocks(layout.lists[_NAMESPACES])
-        holes: dict[str, str | list[str]] = {"NativeMetaFunctions_includes": []}
-        slots = {"NativeMetaFunctions_declarations": META}
+        declarations = Pieces((META,), on_line=True)
         listed = [
             _kernels(names, blocks.get("", []), release),
             File(
                 name=META_FUNCTIONS,
                 template=f"ATen/{META_FUNCTIONS}",
-                constants=holes,
-                slots=slots,
+                holes={"NativeMetaFunctions_includes": [], "NativeMetaFunctions_declarations": declarations},
                 units=names,
-                of_lines=tuple(slots),
             ),
         ]
         for key in keys_with_headers(release):
@@ -74,7 +71,7 @@ def _blocks(rows: Iterable[str]) -> dict[str, Blocks]:
 
 
 def _kernels(names: tuple[str, ...], blocks: Blocks, release: Release) -> File:
-    holes: dict[str, str | list[str]] = {"NativeFunctions_includes": f"#include <ATen/{META_FUNCTIONS}>"}
+    holes: dict[str, Content] = {"NativeFunctions_includes": f"#include <ATen/{META_FUNCTIONS}>"}
     spaces = {namespace: namespace for namespace, _ in blocks}
     return _file(
         name=NATIVE_FUNCTIONS,
@@ -88,7 +85,7 @@ def _kernels(names: tuple[str, ...], blocks: Blocks, release: Release) -> File:
 
 
 def _functions(key: str, names: tuple[str, ...], blocks: Blocks, release: Release) -> File:
-    holes: dict[str, str | list[str]] = {"dispatch_namespace": key.lower(), "DispatchKeyFunctions_inl_includes": []}
+    holes: dict[str, Content] = {"dispatch_namespace": key.lower(), "DispatchKeyFunctions_inl_includes": []}
     declaring = [each for each in blocks if each[1]]
     spaces = {namespace: namespace.replace("native", key.lower()) for namespace, _ in declaring}
     return _file(
@@ -106,7 +103,7 @@ def _file(
     name: str,
     template: str,
     key: str,
-    holes: dict[str, str | list[str]],
+    holes: dict[str, Content],
     units: tuple[str, ...],
     blocks: tuple[Blocks, dict[str, str]],
     release: Release,
@@ -118,10 +115,9 @@ def _file(
     listed, spaces = blocks
     places = {namespace: f"{hole}_{i}" for i, (namespace, declares) in enumerate(listed) if declares}
     lines = [(spaces[each], [f"${{{places[each]}}}"] if each in places else []) for each, _ in listed]
-    first = {each: f"${{{each}}}" for each in ("generated_comment", *holes)}
-    slots = {place: piece_in(key, namespace) for namespace, place in places.items()}
-    filled = {**first, hole: namespaces(lines, release)}
-    return File(name=name, template=template, constants=holes, slots=slots, units=units, first=filled, of_lines=(hole,))
+    pieces = pieces_in({place: piece_in(key, namespace) for namespace, place in places.items()})
+    declarations = WithHoles(namespaces(lines, release), on_line=True)
+    return File(name=name, template=template, holes={**holes, hole: declarations, **pieces}, units=units)
 
 
 AGGREGATED_HEADERS = AggregatedHeaders()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradmill.families.family import Family, Layout, TreeFolders
-from gradmill.families.file import File
+from gradmill.families.file import File, pieces_in
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
@@ -46,7 +46,7 @@ class AnnotatedArgs(Family):
         for unit in units:
             members.get(unit.name.rpartition(".")[0], []).append(unit.name)
         listed = tuple(name for names_of in members.values() for name in names_of)
-        return [File(name=NAME, template=TEMPLATE, constants={}, slots={"annotated_args": ROWS}, units=listed)]
+        return [File(name=NAME, template=TEMPLATE, holes=pieces_in(self.slots), units=listed)]
 
 
 ANNOTATED_ARGS = AnnotatedArgs()

@@ -17,7 +17,7 @@ from gradmill.families.family import (
     BackendLayout,
     comment_of_script,
 )
-from gradmill.families.file import File
+from gradmill.families.file import Content, File, NestedTemplate, SortedPieces, WithHoles, pieces_in
 from gradmill.model.backends import Backend
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
@@ -41,26 +41,17 @@ class Registering(Struct, frozen=True):
 def header(backend: Backend, class_name: str, units: Sequence[Unit]) -> File:
     """The header of the class that the kernels are members of."""
     words = class_name if backend.class_words is None else list(backend.class_words)
-    constants: dict[str, str | list[str]] = {**namespaces(backend), "class_name": words}
-    ordered: dict[str, tuple[str, ...]] = {"dispatch_declarations": (DECLARATION, AUTOGRAD_DECLARATION)}
-    names = tuple(unit.name for key in keys_of(backend) for unit in units if unit.dispatch_key == key)
-    first: dict[str, str] = {}
+    holes: dict[str, Content] = {
+        **namespaces(backend),
+        "class_name": words,
+        "dispatch_declarations": SortedPieces((DECLARATION, AUTOGRAD_DECLARATION)),
+    }
     if backend.structured:  # the template has no hole for more includes
-        first = {hole: f"${{{hole}}}" for hole in ("generated_comment", *constants, *ordered)}
-        first["namespace_prologue"] = f"${{meta_headers}}\n\n{first['namespace_prologue']}"
-        ordered["meta_headers"] = (META_HEADER,)
+        holes["namespace_prologue"] = WithHoles(f"${{meta_headers}}\n\n{holes['namespace_prologue']}")
+        holes["meta_headers"] = SortedPieces((META_HEADER,))
+    names = tuple(unit.name for key in keys_of(backend) for unit in units if unit.dispatch_key == key)
     name = f"{backend.default_class}.h"
-    return File(
-        name=name,
-        template=HEADER,
-        constants=constants,
-        slots={},
-        units=names,
-        comment=_STUBS,
-        mark=_STUBS,
-        first=first,
-        ordered=ordered,
-    )
+    return File(name=name, template=HEADER, holes=holes, units=names, comment=_STUBS, head=_STUBS)
 
 
 def registrations(layout: BackendLayout, units: Sequence[Unit], how: Registering, release: Release) -> list[File]:
@@ -79,7 +70,7 @@ def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: 
 
     text, of_operators = FILES.of(release), how.of_operators
     included = {"folder": layout.folder, "class": layout.backend.default_class}
-    constants: dict[str, str | list[str]] = {
+    holes: dict[str, Content] = {
         "extra_cuda_headers": "",
         "external_backend_headers": text[how.included].fill(included),
         "dispatch_headers": registration_headers(key, release, of_operators=of_operators),
@@ -87,28 +78,31 @@ def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: 
         "DispatchKey": key,
         "dispatch_namespace": key.lower(),
     }
-    blocks = dict.fromkeys(("static_init_dispatch_registrations", "deferred_dispatch_registrations"), "")
-    first = {
+    helpers = "\n".join(registration_helpers(key, release, structured=layout.backend.structured))
+    nested = {
         "ns_prologue": opening(["at"]),
         "ns_epilogue": closing(["at"]),
-        "dispatch_helpers": "\n".join(registration_helpers(key, release, structured=layout.backend.structured)),
+        "dispatch_helpers": helpers,
         "dispatch_namespaced_definitions": "",
-        **blocks,
+        "static_init_dispatch_registrations": "",
+        "deferred_dispatch_registrations": "",
         how.block: text[how.block].fill({"key": key, "body": "${registrations}"}),
     }
     return File(
         name=f"Register{key}.cpp",
         template=REGISTER,
-        constants=constants,
-        slots={"dispatch_anonymous_definitions": WRAPPER, "registrations": REGISTRATION},
+        holes={
+            **holes,
+            "dispatch_helpers": helpers,  # in the one or the other template
+            "dispatch_definitions": NestedTemplate(DEFINITIONS, (nested,)),
+            **pieces_in({"dispatch_anonymous_definitions": WRAPPER, "registrations": REGISTRATION}),
+        },
         units=tuple(unit.name for unit in units if unit.dispatch_key == key),
         comment=comment_of_script(how.script, REGISTER.removeprefix("ATen/")),
-        first=first,
-        nested={"dispatch_definitions": DEFINITIONS},
     )
 
 
-def namespaces(backend: Backend) -> dict[str, str | list[str]]:
+def namespaces(backend: Backend) -> dict[str, Content]:
     """What opens and closes the namespaces of the kernels, by hole."""
     names = backend.namespace.split("::")
     return {"namespace_prologue": opening(names), "namespace_epilogue": closing(names)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE, Family, Layout
-from gradmill.families.file import File
+from gradmill.families.file import File, pieces_in
 from gradmill.families.sharded import distributed
 from gradmill.model.entries import by_key
 from gradmill.model.regex import regex
@@ -55,8 +55,7 @@ class Bindings(Family):
                 File(
                     name=name,
                     template=SHARDED,
-                    constants={"shard_id": shard},
-                    slots=dict(self.slots),
+                    holes={"shard_id": shard, **pieces_in(self.slots)},
                     units=names,
                     shard=shard,
                 )
@@ -66,8 +65,7 @@ class Bindings(Family):
                 File(
                     name=template,
                     template=template,
-                    constants={},
-                    slots=dict(self.slots),
+                    holes=pieces_in(self.slots),
                     units=tuple(sorted(modules.get(module, ()))),
                 )
             )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import INCLUDE, Layout
-from gradmill.families.file import File
+from gradmill.families.file import File, pieces_in
 from gradmill.model.units import Unit
 from gradmill.model.views import VARIANTS, VIEW
 from gradmill.releases.model import Release
@@ -39,7 +39,7 @@ class CompositeKernels(InAten):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The source."""
         names = tuple(unit.name for kind in (VIEW, VARIANTS) for unit in units if unit.name.startswith(kind))
-        return [File(name=NAME, template=TEMPLATE, constants={}, slots=dict(self.slots), units=names)]
+        return [File(name=NAME, template=TEMPLATE, holes=pieces_in(self.slots), units=names)]
 
 
 COMPOSITE_KERNELS = CompositeKernels()

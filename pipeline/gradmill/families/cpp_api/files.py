@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradmill.families.aten import InAten
-from gradmill.families.family import INCLUDE, Layout, OperatorHeader
-from gradmill.families.file import ANY, File
+from gradmill.families.family import INCLUDE, OPERATORS, Layout
+from gradmill.families.file import ANY, Content, File, pieces_in
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
@@ -44,33 +44,32 @@ class CppApi(InAten):
     shards_by = "base"
     subsets = {"aten": "", "headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
 
-    def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
-        """The header of an operator, which defines the functions of all its overloads."""
-        slots = {"static_dispatch_ops_headers": INCLUDE, "function_definitions": FUNCTION}
-        constants: dict[str, str | list[str]] = {"operator_includes": f"#include <ATen/ops/{ANY}_ops.h>"}
-        return (OperatorHeader("", f"ATen/{HEADER}", slots, constants),)
-
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The headers of operators, that which includes them, the class of tensors, the functions that redispatch, and
-        the sources."""
+        """The headers of operators, each with the functions of all its overloads, that which includes them, the class
+        of tensors, the functions that redispatch, and the sources."""
         names = tuple(unit.name for unit in units)
         if layout.operator_headers:
             included = [f"#include <ATen/ops/{base}.h>" for base in sorted({unit.operator for unit in units})]
         else:
             included = ["#include <ATen/Operators.h>"]
-        lists: dict[str, str | list[str]] = {"Functions_includes": included}
+        header: dict[str, Content] = {"operator_includes": f"#include <ATen/ops/{ANY}_ops.h>"}
+        header |= pieces_in({"static_dispatch_ops_headers": INCLUDE, "function_definitions": FUNCTION})
+        lists: dict[str, Content] = {"Functions_includes": included}
         with_units = (CLASS, REDISPATCHING) if layout.operator_headers else (ALL, CLASS, REDISPATCHING)
         listed = [
             File(
                 name=f"core/{name}" if name in _IN_CORE else name,
                 template=f"ATen/{name}",
-                constants=lists if name == ALL else {},
-                slots={hole: piece for hole, piece in self.slots.items() if self.homes[hole] == f"ATen/{name}"},
+                holes={
+                    **(lists if name == ALL else {}),
+                    **pieces_in({hole: own for hole, own in self.slots.items() if self.homes[hole] == f"ATen/{name}"}),
+                },
                 units=names if name in with_units else (),
             )
             for name in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
         ]
-        return [*(self.header_files(units, release) if layout.operator_headers else ()), *listed]
+        of_each = File(name=f"{OPERATORS}/{ANY}.h", template=f"ATen/{HEADER}", holes=header, units=names)
+        return [of_each, *listed] if layout.operator_headers else listed
 
     def owns(self, name: str) -> bool:
         return name.startswith("ops/") or name.removeprefix("core/") in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)

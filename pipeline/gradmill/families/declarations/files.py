@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import DECLARATION, Layout
-from gradmill.families.file import File
+from gradmill.families.file import File, pieces_in
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
@@ -39,11 +39,10 @@ class Declarations(InAten):
             File(
                 name=NAME,
                 template="",
-                constants={},
-                slots=dict(self.slots),
+                holes=pieces_in(self.slots),
                 units=names,
                 before=whole,
-                mark="\n  schema_string: aten::",
+                head="\n  schema_string: aten::",
             )
         ]
 

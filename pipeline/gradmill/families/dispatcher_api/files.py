@@ -23,10 +23,9 @@ from gradmill.families.family import (
     OPERATORS,
     REGISTRATION,
     Layout,
-    OperatorHeader,
     library_piece,
 )
-from gradmill.families.file import File
+from gradmill.families.file import ANY, File, WithHoles, pieces_in
 from gradmill.families.sharded import Sharded
 from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.model.units import Unit
@@ -51,7 +50,6 @@ ${{plumbing}}
 
 }}}} // namespace at::functorch
 """
-_KERNELS_HEAD = "// This file contains all native_functions that can be registered to"
 _ROWS = " \\\n"  # between the lines of a macro
 _FRAGMENTS = ("quantized", "quantized_decomposed")  # namespaces with libraries that others define
 # Alternative tokens of C++ are not identifiers.
@@ -93,10 +91,6 @@ class DispatcherApi(InAten, Sharded):
         "sources": ("Operators.cpp", "RegisterSchema", "ATenOpList"),
     }
 
-    def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
-        """The header of an operator, which declares all its overloads."""
-        return (OperatorHeader("_ops", _STRUCT, {"declarations": DECLARATION}),)
-
     def titled(self, names: FunctionNames) -> str:
         """The name of the struct."""
         return f"at::_ops::{names.name.replace('.', '_')}"
@@ -104,31 +98,31 @@ class DispatcherApi(InAten, Sharded):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files, first those with all functions in their order. SpecError for a tag that is not text."""
         names, lists = tuple(unit.name for unit in units), layout.lists
-        headers: dict[str, str | list[str]] = {"static_dispatch_extra_headers": _headers_of_keys(release)}
+        sources = super().files(units, layout, release)
+        of_keys = {"static_dispatch_extra_headers": _headers_of_keys(release)}
+        header = pieces_in({"declarations": DECLARATION})
+        of_each = File(name=f"{OPERATORS}/{ANY}_ops.h", template=_STRUCT, holes=header, units=names)
         return [
             _schemas(names, lists["namespaces"], lists["libraries"]),
-            File(name="core/ATenOpList.cpp", template=_NAMES, constants={}, slots={"aten_ops": NAME}, units=names),
+            File(name="core/ATenOpList.cpp", template=_NAMES, holes=pieces_in({"aten_ops": NAME}), units=names),
             _kernels(names),
             File(
                 name=_PLUMBING,
                 template="",
-                constants={},
-                slots={"plumbing": PLUMBING},
+                holes=pieces_in({"plumbing": PLUMBING}),
                 units=names,
                 before=_PLUMBING_TEXT,
-                mark=_PLUMBING_HEAD,
+                head=_PLUMBING_HEAD,
             ),
             _symbols(lists["symbols"], lists["attributes"]),
             File(
                 name="core/enum_tag.h",
                 template=_TAGS,
-                constants={"enum_of_valid_tags": ",\n".join(checked_tags(layout))},
-                slots={},
-                units=(),
+                holes={"enum_of_valid_tags": ",\n".join(checked_tags(layout))},
             ),
             *_structs(units, frozenset(lists["methods"]), of_operators=layout.operator_headers),
-            *(replace(file, constants=headers) for file in super().files(units, layout, release)),
-            *(self.header_files(units, release) if layout.operator_headers else ()),
+            *(replace(file, holes={**of_keys, **file.pieces}) for file in sources),
+            *([of_each] if layout.operator_headers else ()),
         ]
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:
@@ -171,43 +165,37 @@ def _structs(units: Sequence[Unit], methods: frozenset[str], *, of_operators: bo
 
 def _declared(name: str, template: str, includes: list[str], units: Sequence[Unit]) -> File:
     """A header with the structs of these units."""
-    constants: dict[str, str | list[str]] = {f"{name}_includes": includes}
-    slots = {f"{name}_declarations": DECLARATION}
-    return File(
-        name=f"{name}.h", template=template, constants=constants, slots=slots, units=tuple(unit.name for unit in units)
-    )
+    holes = {f"{name}_includes": includes, **pieces_in({f"{name}_declarations": DECLARATION})}
+    return File(name=f"{name}.h", template=template, holes=holes, units=tuple(unit.name for unit in units))
 
 
 def _schemas(names: tuple[str, ...], namespaces: Iterable[str], libraries: Sequence[str]) -> File:
     """The registrations, with a block for each of the namespaces other than PyTorch's; `libraries`: those that have
     any. Upstream indents the first registration by spaces, others by a tab, and ends with an empty line."""
-    blocks, slots, holes = [], {"aten_schema_registrations": REGISTRATION}, dict[str, str | list[str]]()
+    blocks, slots, spaces = [], {"aten_schema_registrations": REGISTRATION}, {}
     for i, namespace in enumerate(namespaces):  # any text may be one
         macro = "TORCH_LIBRARY_FRAGMENT" if namespace in _FRAGMENTS else "TORCH_LIBRARY"
         hole, name = f"registrations_{i}", f"namespace_{i}"
         body = f"${{{hole}}}\n\n" if namespace in libraries else "\n"
         blocks.append(f"\n{macro}(${{{name}}}, m) {{\n{body}}};")
-        slots[hole], holes[name] = library_piece(REGISTRATION, namespace), namespace
-    kept = ("generated_comment", "aten_schema_registrations")
-    first = {**{hole: f"${{{hole}}}" for hole in kept}, "schema_registrations": "".join(blocks)}
-    return File(name="RegisterSchema.cpp", template=_SCHEMAS, constants=holes, slots=slots, units=names, first=first)
+        slots[hole], spaces[name] = library_piece(REGISTRATION, namespace), namespace
+    holes = {"schema_registrations": WithHoles("".join(blocks)), **spaces, **pieces_in(slots)}
+    return File(name="RegisterSchema.cpp", template=_SCHEMAS, holes=holes, units=names)
 
 
 def _kernels(names: tuple[str, ...]) -> File:
     """The declarations of kernels, for backends."""
-    slots = {"registration_declarations": KERNEL}
-    return File(
-        name="RegistrationDeclarations.h", template=_KERNELS, constants={}, slots=slots, units=names, mark=_KERNELS_HEAD
-    )
+    holes = pieces_in({"registration_declarations": KERNEL})
+    return File(name="RegistrationDeclarations.h", template=_KERNELS, holes=holes, units=names)
 
 
 def _symbols(functions: Iterable[str], attributes: Iterable[str]) -> File:
     """The names of functions and arguments, for TorchScript."""
-    constants: dict[str, str | list[str]] = {
+    holes = {
         "aten_symbols": _ROWS.join(f"_(aten, {name})" for name in functions if name not in _KEYWORDS),
         "attr_symbols": _ROWS.join(f"_(attr, {name})" for name in attributes),
     }
-    return File(name="core/aten_interned_strings.h", template=_SYMBOLS, constants=constants, slots={}, units=())
+    return File(name="core/aten_interned_strings.h", template=_SYMBOLS, holes=holes)
 
 
 DISPATCHER_API = DispatcherApi()

@@ -28,7 +28,7 @@ class EnumTag(Family):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The one file. SpecError as `checked_tags`."""
         values = "".join(f'\n.value("{tag}", at::Tag::{tag})' for tag in checked_tags(layout))
-        return [File(name=TEMPLATE, template=TEMPLATE, constants={"enum_of_valid_tags": values}, slots={}, units=())]
+        return [File(name=TEMPLATE, template=TEMPLATE, holes={"enum_of_valid_tags": values})]
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:
         """False: it has no units."""

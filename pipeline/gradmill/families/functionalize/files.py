@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import DEFINITION, INCLUDE, REGISTRATION, Layout
-from gradmill.families.file import File
+from gradmill.families.file import File, pieces_in
 from gradmill.families.sharded import Sharded
 from gradmill.model.units import Unit
 from gradmill.model.views import VIEW
@@ -38,8 +38,7 @@ class Functionalize(InAten, Sharded):
         header = File(
             name=HEADER,
             template=f"ATen/{HEADER}",
-            constants={},
-            slots={"view_inverse_declarations": INVERSE},
+            holes=pieces_in({"view_inverse_declarations": INVERSE}),
             units=views,
         )
         return [*super().files(units, layout, release), header]

@@ -6,12 +6,12 @@ torchgen: `gen.gen_per_operator_headers`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from gradmill.families.aten import InAten
-from gradmill.families.family import OPERATORS, Layout, OperatorHeader
-from gradmill.families.file import File
+from gradmill.families.family import OPERATORS, Layout
+from gradmill.families.file import ANY, Content, File, Pieces, pieces_in
 from gradmill.model.units import Unit
 from gradmill.releases import KNOWN, minor, resolve
 from gradmill.releases.model import Release
@@ -48,30 +48,14 @@ class KernelHeaders(InAten):
     shards_by = "base"
     subsets = {"aten": "", "headers": ""}
 
-    def headers(self, release: Release) -> tuple[OperatorHeader, ...]:
-        """The headers of one operator."""
-        by_key = (
-            OperatorHeader(
-                f"_{key.lower()}_dispatch",
-                "ATen/DispatchKeyFunction.h",
-                {"dispatch_namespaced_declarations": key},
-                {"dispatch_namespace": key.lower()},
-                optional=key,
-            )
-            for key in keys_with_headers(release)
-        )
-        return (
-            OperatorHeader("_native", TEMPLATE, {"extra_includes": INCLUDE, "native_function_declarations": NATIVE}),
-            OperatorHeader("_meta", "ATen/NativeMetaFunction.h", {"meta_function_declarations": META}, optional=META),
-            *by_key,
-        )
-
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The headers of operators, and those that include them by name."""
-        names = tuple(sorted(unit.name for unit in units))
-        listed = self.header_files(units, release)
-        listed += [_of_all(name, suffix, names) for name, suffix in _ALL.items()]
-        return listed + [file for key in keys_with_headers(release) for file in _of_key(key, names)]
+        names, keys = tuple(sorted(unit.name for unit in units)), keys_with_headers(release)
+        return [
+            *_of_operators(tuple(unit.name for unit in units), keys),
+            *(_of_all(name, suffix, names) for name, suffix in _ALL.items()),
+            *(file for key in keys for file in _of_key(key, names)),
+        ]
 
     def owns(self, name: str) -> bool:
         stem = name.removeprefix(f"{OPERATORS}/").removesuffix(".h")
@@ -96,31 +80,40 @@ def _stems_of_keys() -> frozenset[str]:
     return frozenset(f"{key}Functions" for key in resolve(minor(KNOWN[-1])).header_keys)
 
 
+def _of_operators(names: tuple[str, ...], keys: Iterable[str]) -> Iterator[File]:
+    """The headers of one operator."""
+    native = pieces_in({"extra_includes": INCLUDE, "native_function_declarations": NATIVE})
+    yield File(name=f"{OPERATORS}/{ANY}_native.h", template=TEMPLATE, holes=native, units=names)
+    meta = {"meta_function_declarations": Pieces((META,), needed=True)}
+    yield File(name=f"{OPERATORS}/{ANY}_meta.h", template="ATen/NativeMetaFunction.h", holes=meta, units=names)
+    for key in keys:
+        own = Pieces((key,), needed=True)
+        yield File(
+            name=f"{OPERATORS}/{ANY}_{key.lower()}_dispatch.h",
+            template="ATen/DispatchKeyFunction.h",
+            holes={"dispatch_namespace": key.lower(), "dispatch_namespaced_declarations": own},
+            units=names,
+        )
+
+
 def _of_all(name: str, suffix: str, names: tuple[str, ...]) -> File:
     """A header that includes those of all operators, also where they do not exist."""
     includes = [f"#include <ATen/ops/{each}{suffix}.h>" for each in names]
-    holes: dict[str, str | list[str]] = {f"{name}_includes": includes, f"{name}_declarations": []}
-    return File(name=f"{name}.h", template=f"ATen/{name}.h", constants=holes, slots={}, units=names)
+    holes: dict[str, Content] = {f"{name}_includes": includes, f"{name}_declarations": []}
+    return File(name=f"{name}.h", template=f"ATen/{name}.h", holes=holes, units=names)
 
 
 def key_header(key: str) -> File:
     """The header of a key's functions for programs."""
-    return File(
-        name=f"{key}Functions.h",
-        template=KEY,
-        constants={"inline_headers": f"#include <ATen/{key}Functions_inl.h>"},
-        slots={},
-        units=(),
-    )
+    holes = {"inline_headers": f"#include <ATen/{key}Functions_inl.h>"}
+    return File(name=f"{key}Functions.h", template=KEY, holes=holes)
 
 
 def _of_key(key: str, names: tuple[str, ...]) -> tuple[File, File]:
     """The header of a key's functions for programs, and the one with the functions, for headers of tensors."""
-    holes: dict[str, str | list[str]] = {"dispatch_namespace": key.lower(), "dispatch_namespaced_declarations": []}
-    slots = {"DispatchKeyFunctions_inl_includes": header_piece(key)}
-    return key_header(key), File(
-        name=f"{key}Functions_inl.h", template=KEY_INLINE, constants=holes, slots=slots, units=names
-    )
+    holes: dict[str, Content] = {"dispatch_namespace": key.lower(), "dispatch_namespaced_declarations": []}
+    holes |= pieces_in({"DispatchKeyFunctions_inl_includes": header_piece(key)})
+    return key_header(key), File(name=f"{key}Functions_inl.h", template=KEY_INLINE, holes=holes, units=names)
 
 
 KERNEL_HEADERS = KernelHeaders()

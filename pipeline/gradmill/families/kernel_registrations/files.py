@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from gradmill.families.aten import InAten
 from gradmill.families.backends.files import closing, opening
 from gradmill.families.family import ATEN, REGISTRATION, Layout
-from gradmill.families.file import ANY, File
+from gradmill.families.file import ANY, Content, File, NestedTemplate, Pieces, UnitTemplate
 from gradmill.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
 from gradmill.families.sharded import distributed
 from gradmill.model.regex import regex
@@ -68,7 +68,7 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
 
     own, of_operators = key if key in layout.lists[_KEYS] else "", layout.operator_headers
     helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
-    holes: dict[str, str | list[str]] = {
+    holes: dict[str, Content] = {
         "extra_cuda_headers": extra_headers(key, release),
         "external_backend_headers": "",
         "dispatch_headers": registration_headers(
@@ -92,40 +92,27 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
         File(
             name=f"Register{key}{shard}.cpp",
             template=TEMPLATE,
-            constants={**holes, "dispatch_helpers": helpers},
-            slots={},
+            holes={**holes, "dispatch_helpers": helpers, "dispatch_definitions": UnitTemplate(DEFINITIONS)},
             units=names,
             shard=shard,
-            wrapped={"dispatch_definitions": DEFINITIONS},
         )
         for shard, names in distributed(units, count).items()
     ]
 
 
 def _whole(
-    key: str, units: list[Unit], holes: dict[str, str | list[str]], helpers: str, spaces: Spaces, release: Release
+    key: str, units: list[Unit], holes: dict[str, Content], helpers: str, spaces: Spaces, release: Release
 ) -> File:
     """The file of a key before 2.7: the template within it is filled once for each namespace of kernels, with the text
     of all units. `spaces`: these namespaces."""
-    own = [_space(key, at, *each, release) for at, each in enumerate(spaces.items())]
-    first = {
-        "dispatch_helpers": helpers,
-        "deferred_dispatch_registrations": "",
-        "dispatch_namespace": key.lower(),
-    }
-    slots = {hole: piece for copy, pieces in own for hole, piece in pieces.items()}
-    return File(
-        name=f"Register{key}.cpp",
-        template=TEMPLATE,
-        constants=holes if own else {**holes, "dispatch_definitions": []},
-        slots=slots,
-        units=tuple(unit.name for unit in units),
-        first=first if own else {},
-        nested={"dispatch_definitions": DEFINITIONS} if own else {},
-        copies=tuple(copy for copy, _ in own),
-        of_lines=("dispatch_definitions", "static_init_dispatch_registrations", *DEFINING) if own else (),
-        hanging=tuple(hole for hole in slots if hole.startswith(REGISTRATION)),
-    )
+    copies, holes = [], {**holes, "dispatch_definitions": []}
+    for at, (namespace, registers) in enumerate(spaces.items()):
+        copy, slots = _space(key, at, namespace, registers, release)
+        copies.append({"dispatch_helpers": helpers, "deferred_dispatch_registrations": "", **copy})
+        holes |= {hole: Pieces((own,), hanging=hole.startswith(REGISTRATION)) for hole, own in slots.items()}
+    if copies:
+        holes["dispatch_definitions"] = NestedTemplate(DEFINITIONS, tuple(copies), on_line=True)
+    return File(name=f"Register{key}.cpp", template=TEMPLATE, holes=holes, units=tuple(unit.name for unit in units))
 
 
 def _space(
@@ -134,15 +121,16 @@ def _space(
     """What fills the template within a file for a namespace of kernels, and the pieces in the holes of that."""
     from gradmill.families.kernel_registrations.text import library
 
-    pieces = (*DEFINING, *([REGISTRATION] if registers else ()))
-    holes = {name: f"${{{name}_{at}}}" for name in pieces}
     names = namespace.replace("::native", "").split("::")
+    block = library(ATEN, key, f"${{{REGISTRATION}_{at}}}", release) if registers else ""
     copy = {
-        **holes,
+        **{name: f"${{{name}_{at}}}" for name in DEFINING},
+        "dispatch_namespace": key.lower(),
         "ns_prologue": opening(names),
         "ns_epilogue": closing(names),
-        "static_init_dispatch_registrations": library(ATEN, key, holes[REGISTRATION], release) if registers else "",
+        "static_init_dispatch_registrations": block,
     }
+    pieces = (*DEFINING, *([REGISTRATION] if registers else ()))
     return copy, {f"{name}_{at}": space_piece(name, namespace) for name in pieces}
 
 
@@ -154,37 +142,21 @@ def _spaces(key: str, rows: Iterable[str]) -> Spaces:
 
 def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
     """The sources that each ufunc has. Those for loops include its own header."""
-    by_key = {
+    loops = f"#include <ATen/native/{'hip' if release.for_hip else 'cuda'}/Loops.cuh>"
+    by_key: dict[str, dict[str, Content]] = {
         key: {
-            "meta_declaration": ufunc_piece(key, "meta"),
-            "native_declaration": ufunc_piece(key, "class"),
-            "native_definitions": key.lower(),
+            "meta_declaration": Pieces((ufunc_piece(key, "meta"),)),
+            "native_declaration": Pieces((ufunc_piece(key, "class"),)),
+            "native_definitions": Pieces((key.lower(),), needed=True),
         }
         for key in ("CPU", "CUDA")
     }
-    loops = f"#include <ATen/native/{'hip' if release.for_hip else 'cuda'}/Loops.cuh>"
-    constants: dict[str, str | list[str]] = {"name": ANY, "cuda_headers": loops}
-    kernel = {"native_definitions": "cpu_kernel"}
+    kernel: dict[str, Content] = {"name": ANY, "native_definitions": Pieces(("cpu_kernel",), needed=True)}
+    cuda: dict[str, Content] = {"name": ANY, "cuda_headers": loops, **by_key["CUDA"]}
     return [
-        File(
-            name=f"UfuncCPU_{ANY}.cpp", template=UFUNC, constants={}, slots=by_key["CPU"], units=names, optional="cpu"
-        ),
-        File(
-            name=f"UfuncCPUKernel_{ANY}.cpp",
-            template=UFUNC_KERNEL,
-            constants={"name": ANY},
-            slots=kernel,
-            units=names,
-            optional="cpu_kernel",
-        ),
-        File(
-            name=f"UfuncCUDA_{ANY}.cu",
-            template=UFUNC_CUDA,
-            constants=constants,
-            slots=by_key["CUDA"],
-            units=names,
-            optional="cuda",
-        ),
+        File(name=f"UfuncCPU_{ANY}.cpp", template=UFUNC, holes=by_key["CPU"], units=names),
+        File(name=f"UfuncCPUKernel_{ANY}.cpp", template=UFUNC_KERNEL, holes=kernel, units=names),
+        File(name=f"UfuncCUDA_{ANY}.cu", template=UFUNC_CUDA, holes=cuda, units=names),
     ]
 
 

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from gradmill.families.file import File
+from gradmill.families.family import DEFINITION
+from gradmill.families.file import CUT, Content, File, Pieces, pieces_in
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
@@ -65,7 +66,7 @@ def split_files(nodes: Sequence[Unit], slots: dict[str, str], shards: int, relea
         members[shard_of(unit, shards)].append(unit.name)
     files = [
         _umbrella(shards),
-        File(name=COMMON, template="Functions.h", constants={}, slots=slots, units=(), shard="_common"),
+        File(name=COMMON, template="Functions.h", holes=pieces_in(slots), shard="_common"),
     ]
     for k, names in enumerate(members):
         files += [_header(k, names, slots), _cut(f"_{k}", names, slots, "frame", f"#define {MACRO} {k}\n")]
@@ -92,9 +93,7 @@ def _umbrella(shards: int) -> File:
     return File(
         name="Functions.h",
         template="",
-        constants={},
-        slots={},
-        units=(),
+        holes={},
         before=f'{_HEADER}#include "{COMMON}"\n{includes}',
     )
 
@@ -105,8 +104,7 @@ def _header(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
     return File(
         name=name,
         template="Functions.h",
-        constants={},
-        slots=slots,
+        holes=pieces_in(slots),
         units=tuple(names),
         shard=shard,
         before=before,
@@ -120,15 +118,14 @@ def _formulas(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
 
 def _cut(shard: str, names: Sequence[str], slots: dict[str, str], cut: str, before: str) -> File:
     """A source with a part of each definition."""
-    name, origins = f"Functions{shard}.cpp", ("definition",)
+    holes: dict[str, Content] = {
+        hole: Pieces((f"{cut}{CUT}{piece}",), origin=piece == DEFINITION) for hole, piece in slots.items()
+    }
     return File(
-        name=name,
+        name=f"Functions{shard}.cpp",
         template="Functions.cpp",
-        constants={},
-        slots=slots,
+        holes=holes,
         units=tuple(names),
         shard=shard,
-        cut=cut,
         before=before,
-        origins=origins,
     )

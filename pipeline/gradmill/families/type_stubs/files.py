@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradmill.families.family import Family, Layout, TreeFolders
-from gradmill.families.file import File
+from gradmill.families.file import Content, File, pieces_in
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
@@ -55,10 +55,10 @@ class TypeStubs(Family):
         for name, (template, slot) in STUBS.items():
             if name not in layout.holes:
                 continue
-            constants = {hole: text for hole, text in layout.holes[name].items() if hole not in _SLOTS}
+            holes: dict[str, Content] = {hole: text for hole, text in layout.holes[name].items() if hole not in _SLOTS}
             names = tuple(layout.holes[name].get(slot, ()))
-            slots = {slot: _SLOTS[slot]} if slot else {}
-            listed.append(File(name, template, constants, slots, names, comment=comment(template, release)))
+            holes |= pieces_in({slot: _SLOTS[slot]} if slot else {})
+            listed.append(File(name, template, holes, names, comment=comment(template, release)))
         return listed
 
 

@@ -20,7 +20,7 @@ from gradmill.families.family import (
     comment_of_script,
     library_piece,
 )
-from gradmill.families.file import File
+from gradmill.families.file import Content, File, Pieces, WithHoles, pieces_in
 from gradmill.families.sharded import Sharded
 from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError
@@ -66,31 +66,37 @@ class VariableType(Sharded):
         SpecError for a kernel that is for none of these keys, as torchgen.utils.FileManager does.
         """
         members = self.shards(units, layout, release)
-        origins = tuple(map(definition_of, layout.keys)) if layout.name == "split" else ()
+        split = layout.name == "split"
         declared = tuple(unit.name for unit in units) if layout.fills(HEADER) else ()
-        header = File(name=HEADER, template=HEADER, constants={}, slots={}, units=declared)
+        header = File(name=HEADER, template=HEADER, holes={}, units=declared)
         if layout.fills(TEMPLATE):
-            slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
-            return [header, *(_source(shard, names, slots, origins=origins) for shard, names in members.items())]
+            holes: dict[str, Content] = {
+                _DEFINITIONS: Pieces((definition_of(DEFAULT_KEY),), origin=split and DEFAULT_KEY in layout.keys),
+                _REGISTRATIONS: Pieces((registration_of(DEFAULT_KEY),)),
+            }
+            return [header, *(_source(shard, names, {**holes, "shard_id": shard}) for shard, names in members.items())]
         if layout.underived:
             raise SpecError(
                 f"no derivatives are for {DEFAULT_KEY}: {TEMPLATE} has no place for functions without derivatives",
                 f"define a derivative for {DEFAULT_KEY}, or leave variable_type out",
             )
-        first, slots = _first_pass(layout, release), _slots(layout)
-        intermediate = File(name=INTERMEDIATE, template=TEMPLATE, constants={**first}, slots={}, units=())
-        sources = (_source(shard, names, slots, first, origins) for shard, names in members.items())
-        return [header, intermediate, *sources]
+        comment, texts = comment_of_script(release.generator, TEMPLATE), _first_pass(layout)
+        intermediate = File(name=INTERMEDIATE, template=TEMPLATE, holes={"generated_comment": comment, **texts})
+        holes = {
+            "generated_comment": comment,
+            **{hole: WithHoles(text) for hole, text in texts.items()},
+            **_pieces(layout, origin=split),
+        }
+        return [header, intermediate, *(_source(shard, names, holes) for shard, names in members.items())]
 
     def owns(self, name: str) -> bool:
         return name in (HEADER, INTERMEDIATE) or super().owns(name)
 
 
-def _first_pass(layout: Layout, release: Release) -> dict[str, str]:
+def _first_pass(layout: Layout) -> dict[str, str]:
     """The values for the holes of the template: text with a hole for each key and library."""
     libraries = [(library, key) for library in layout.libraries for key in layout.keys]
     return {
-        "generated_comment": comment_of_script(release.generator, TEMPLATE),
         _DEFINITIONS: "\n\n".join(_hole(_DEFINITIONS, key) for key in layout.keys),
         _REGISTRATIONS: "\n\n".join(_library(*at, layout) for at in libraries),
     }
@@ -111,34 +117,19 @@ def _within(library: str, key: str, layout: Layout) -> str:
     return key if library == layout.libraries[0] else f"{library}_{key}"
 
 
-def _slots(layout: Layout) -> dict[str, str]:
-    slots = {f"{_DEFINITIONS}_{key}": definition_of(key) for key in layout.keys}
+def _pieces(layout: Layout, *, origin: bool) -> dict[str, Content]:
+    holes: dict[str, Content] = {
+        f"{_DEFINITIONS}_{key}": Pieces((definition_of(key),), origin=origin) for key in layout.keys
+    }
     for library in layout.libraries:
         piece = partial(library_piece, namespace=ATEN if library == layout.libraries[0] else library)
         names = {key: f"{_REGISTRATIONS}_{_within(library, key, layout)}" for key in layout.keys}
-        slots |= {names[key]: piece(registration_of(key)) for key in layout.keys}
-    return slots
+        holes |= pieces_in({names[key]: piece(registration_of(key)) for key in layout.keys})
+    return holes
 
 
-def _source(
-    shard: str,
-    names: tuple[str, ...],
-    slots: dict[str, str],
-    first: dict[str, str] | None = None,
-    origins: tuple[str, ...] = (),
-) -> File:
-    name, first = f"VariableType{shard}.cpp", first or {}
-    constants: dict[str, str | list[str]] = {} if first else {"shard_id": shard}
-    return File(
-        name=name,
-        template=TEMPLATE,
-        constants=constants,
-        slots=slots,
-        units=names,
-        shard=shard,
-        first=first,
-        origins=origins,
-    )
+def _source(shard: str, names: tuple[str, ...], holes: dict[str, Content]) -> File:
+    return File(name=f"VariableType{shard}.cpp", template=TEMPLATE, holes=holes, units=names, shard=shard)
 
 
 VARIABLE_TYPE = VariableType()

@@ -18,7 +18,7 @@ from gradmill.query.database import Database
 from gradmill.stages.arrangement import file_of, groups, units_of
 from gradmill.stages.emit import rendered, text
 from gradmill.stages.shard import SORTED, Blocks, ordered, outline, placed
-from gradmill.stages.templates import template_of
+from gradmill.stages.templates import is_rewritten, template_of
 from gradmill.stages.units import units
 
 UnitKey = tuple[str, str]  # family, name
@@ -46,7 +46,7 @@ def owner_of(db: Database, layout: tuple[str, int], name: str, line: int) -> Own
     """The owner of line `line` of the generated file `name`; None if the file is shorter."""
     file = file_of(db, *layout, name)
     assert file is not None
-    changed = bool(file.whole or file.part or file.first or file.nested or file.libraries)
+    changed = file.whole or is_rewritten(db, file)
     before = file.before.count("\n")
     at, of_template, last = 1, 1 - before, ""
     for part in parts_of(db, layout, file):
@@ -78,9 +78,10 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
         elif isinstance(part, Blocks):
             texts = ((unit, ended(each)) for unit, each in _placed(db, layout, file, part.place))
             yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
-        elif isinstance(hole, Hole) and hole.name in file.slots:
-            piece, kind = file.piece(hole.name), FAMILIES[file.family]
-            pieces = ((unit, each) for unit in within for each in kind.items(rendered(db, file.family, unit), piece))
+        elif isinstance(hole, Hole) and hole.name in file.pieces:
+            names, kind = file.pieces[hole.name].names, FAMILIES[file.family]
+            listed = ((unit, rendered(db, file.family, unit)) for unit in within)
+            pieces = ((unit, each) for unit, own in listed for name in names for each in kind.items(own, name))
             yield from _split_by_pieces(part, (((file.family, unit), each) for unit, each in pieces))
         else:
             yield Part(NO_UNIT, part, literal=not isinstance(hole, Hole))

@@ -102,10 +102,10 @@ def _named(db: Database, layout: str, shards: int, file: File) -> Iterator[tuple
 def _pieces(db: Database, file: File) -> Iterator[str]:
     """The pieces that a file contains: those with a hole in its template."""
     data = db.input(template_label(file.template)) if file.template else None
-    text = "\n".join([(data or b"").decode(errors="replace"), file.before, *file.first.values()])
-    for hole in file.slots:
+    text = "\n".join([(data or b"").decode(errors="replace"), file.before, file.texts_with_holes])
+    for hole, content in file.pieces.items():
         if hole in text:
-            yield file.piece(hole)
+            yield from content.names
 
 
 @table

@@ -78,7 +78,7 @@ def _support(db: Database) -> list[File]:
     templates = [name for name in GRAPHS.templates if name in spec_set(db).templates]
     own = [*SUPPORT, *([STATES] if any(stateful(db, file) for file in asked(db).files) else [])]
     named = [*((name, "") for name in own if name not in templates), *((name, name) for name in templates)]
-    return [File(f"{FOLDER}{name}", template, {}, {}, (), family=GRAPHS.name, whole=True) for name, template in named]
+    return [File(f"{FOLDER}{name}", template, {}, family=GRAPHS.name, whole=True) for name, template in named]
 
 
 def whole(db: Database, name: str) -> str:
