@@ -15,6 +15,7 @@ from gradmill.doors import loaded
 from gradmill.families.bindings.files import BINDINGS
 from gradmill.families.bindings.plan import plan as plan_binding
 from gradmill.families.declarations.files import DECLARATIONS
+from gradmill.families.file import File
 from gradmill.model.autograd import Info
 from gradmill.model.bindings import DeprecatedForm, Overload
 from gradmill.model.keys import HEADS
@@ -279,7 +280,11 @@ def _text(db: Database, family: str, unit: Unit) -> Row:
 
 def _shard(db: Database, layout: Layout) -> Iterator[Listed]:
     for name, file in arrangement.files(db, *layout).items():
-        yield {name}, partial(plain, file)
+        yield {name}, partial(_file, file)
+
+
+def _file(file: File) -> Row:
+    return {**plain(file), "holes": msgspec.to_builtins(file.holes)}  # with the kind of each content
 
 
 _OWN = {
