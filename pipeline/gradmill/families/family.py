@@ -135,7 +135,7 @@ class Family:
     registered: Registered | None = None  # if its units are kernels
     known: re.Pattern[str] | None = None  # the names of its files in any layout, if they are not those of its templates
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
-    planner: str = "plan"  # the module of its folder that has `plan`; "" if text is rendered from the subject itself
+    planner: str = ""  # the module of its folder that has `plan`; "": text is rendered from the subject itself
     cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
     # The parts of templates that files may contain: functions of the text and its holes, by name.
     parts: dict[str, Callable[[str, Iterable[str]], str]] = {}

@@ -151,6 +151,12 @@ def piece_of(items: Iterable[str]) -> str | None:
     return _ITEM.join(listed) if listed else None
 
 
+def pieces_of(lists: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """The pieces of a unit that adds items to lists of upstream's, by name; none for a list without any."""
+    pieces = {name: piece_of(items) for name, items in lists.items()}
+    return {name: piece for name, piece in pieces.items() if piece is not None}
+
+
 def items_of(piece: str) -> list[str]:
     """The items of a piece."""
     return piece.split(_ITEM)

@@ -34,7 +34,6 @@ class AggregatedHeaders(InAten):
     templates = (f"ATen/{NATIVE_FUNCTIONS}", f"ATen/{META_FUNCTIONS}", KEY, KEY_INLINE)
     needs = f"ATen/{NATIVE_FUNCTIONS}"
     rendered = (META,)  # and one for each namespace of kernels, and of functions for a dispatch key
-    planner = ""
     lists = (_NAMESPACES,)
     of_operators = False
     shards_by = "base"

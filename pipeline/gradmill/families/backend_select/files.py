@@ -21,7 +21,6 @@ class BackendSelect(InAten):
     name, label = "backend_select", "BackendSelect kernels"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION, REGISTRATION)
-    planner = ""
     slots = {
         "ops_headers": INCLUDE,
         "backend_select_method_definitions": DEFINITION,

@@ -20,7 +20,7 @@ class BackendStubs(BackendFamily):
     """The files of the backend that `backend_yaml=` describes."""
 
     name, label = "backend_stubs", "stubs of a backend"
-    subject, planner = "backend.stub", "text"
+    subject = "backend.stub"
     templates = TEMPLATES
     needs, needs_file = REGISTER, "external_backend"
     role = needs_file

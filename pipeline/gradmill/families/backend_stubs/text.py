@@ -1,4 +1,4 @@
-"""The stub of a function, as plan and as text. One that a structured kernel implements has the class of the kernel,
+"""Renders the stub of a function. One that a structured kernel implements has the class of the kernel,
 derived from that of the meta function in ATen, and the wrapper of the function, with a class for its results.
 
 Upstream has structured kernels for keys of ATen alone, and rejects those of a backend; their own meta functions are as
@@ -9,21 +9,20 @@ torchgen: `native_functions.gen_structured`, `register_dispatch_key.RegisterDisp
 
 from __future__ import annotations
 
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from gradmill.families.backends import wrappers
 from gradmill.families.backends.files import META_HEADER
-from gradmill.families.backends.stubs import Stub, check_symint, pieces, stub
+from gradmill.families.backends.stubs import check_symint, stub
 from gradmill.families.family import DECLARATION, REGISTRATION, WRAPPER
 from gradmill.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
 from gradmill.families.kernel_headers.text import kernel_text
 from gradmill.families.kernel_registrations.classes import Guards
-from gradmill.families.kernel_registrations.plan import Wrapper, class_wrapper
+from gradmill.families.kernel_registrations.plan import class_wrapper
 from gradmill.families.kernel_registrations.text import definition, registration
 from gradmill.families.sections import Text
 from gradmill.model.backends import BackendFunction
-from gradmill.model.native import Kernel
+from gradmill.model.native import Kernel, NativeFunction
 from gradmill.releases.model import Release
 from gradmill.rules.dispatch.groups import Group
 
@@ -31,23 +30,17 @@ _TEXT = Text("kernel_headers/kernel_headers.cpp", phrases=True)
 _GUARDED, _UNGUARDED = Guards("c10::OptionalDeviceGuard", True, True), Guards("", False, False)
 
 
-class StructuredStub(Struct, frozen=True, gc=False, array_like=True):
-    """A function that a structured kernel implements."""
-
-    wrapper: Wrapper
-    declaration: Declaration | None  # of the kernel, if it is that of this function
-    operator: str  # whose header has the class of the meta function
-    meta: Meta | None  # that class, if the kernel has a meta function of its own
+def render(of: BackendFunction, release: Release) -> dict[str, str]:
+    """The pieces of a function, by name. Raises a SpecError for a type without C++, an argument that a kernel cannot
+    take, or a function that has no wrapper."""
+    return stub(of, release) if of.out is None else _structured(of, of.out, release)
 
 
-def plan(of: BackendFunction, release: Release) -> Stub | StructuredStub:
-    """The stub of a function. Raises a SpecError for a type without C++, or an argument that a kernel cannot take."""
-    return stub(of, release) if of.out is None else _structured(of, release)
-
-
-def _structured(of: BackendFunction, release: Release) -> StructuredStub:
-    backend, member, functional, out = of.backend, of.member, of.functional, of.out
-    assert functional is not None and out is not None
+def _structured(of: BackendFunction, out: NativeFunction, release: Release) -> dict[str, str]:
+    """The pieces of a function that a structured kernel implements. The class of the kernel is declared with the
+    function that has it."""
+    backend, member, functional = of.backend, of.member, of.functional
+    assert functional is not None
     key = member.key
     if member.symint:
         check_symint(out)
@@ -56,23 +49,16 @@ def _structured(of: BackendFunction, release: Release) -> StructuredStub:
     group = Group((functional, replace(out, dispatch={**out.dispatch, key: kernel})))
     guards = _GUARDED if backend.device_guard and member.guarded else _UNGUARDED
     wrapper = class_wrapper(group.primary if member.kernel else of.function, group, key, guards, release)
-    declaration = class_declaration(group, key, release)[1] if member.kernel else None
-    meta = meta_class(group, release) if member.kernel and member.defines_meta else None
-    return StructuredStub(wrapper, declaration, functional.func.name.base, meta)
-
-
-def render(plan: Stub | StructuredStub, release: Release) -> dict[str, str]:
-    """The pieces of its text, by name. Raises a SpecError for a function that has no wrapper."""
-    if isinstance(plan, Stub):
-        return pieces(plan, release)
-    found = {
-        WRAPPER: wrappers.dense(definition(plan.wrapper, release), release),
-        REGISTRATION: registration(plan.wrapper, release),
+    pieces = {
+        WRAPPER: wrappers.dense(definition(wrapper, release), release),
+        REGISTRATION: registration(wrapper, release),
     }
-    if plan.declaration is not None:
-        found[DECLARATION] = _declaration(plan.declaration, plan.meta, release)
-        found[META_HEADER] = _TEXT.of(release)["include"].fill({"name": plan.operator, "suffix": "_meta"})
-    return found
+    if member.kernel:
+        declaration = class_declaration(group, key, release)[1]
+        meta = meta_class(group, release) if member.defines_meta else None
+        pieces[DECLARATION] = _declaration(declaration, meta, release)
+        pieces[META_HEADER] = _TEXT.of(release)["include"].fill({"name": functional.func.name.base, "suffix": "_meta"})
+    return pieces
 
 
 def _declaration(kernel: Declaration, meta: Meta | None, release: Release) -> str:

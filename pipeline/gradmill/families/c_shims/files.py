@@ -26,7 +26,7 @@ class CShims(Family):
     """Operators sorted by the names in the lists."""
 
     name, label = "c_shims", "C functions of AOTInductor"
-    subject, order, planner = "shims.shim", "shims.in_upstreams_order", ""
+    subject, order = "shims.shim", "shims.in_upstreams_order"
     needs_file = "fallback_ops"
     reads = ("fallback_ops",)
     rendered = tuple(f"{device} {piece}" for device in _DEVICES for piece in (INCLUDE, DECLARATION, DEFINITION))

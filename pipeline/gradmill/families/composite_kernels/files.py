@@ -26,7 +26,6 @@ class CompositeKernels(InAten):
     unit, subject = "group", "groups.together"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, "copy", "functional", "out")
-    planner = ""
     slots = {
         "ops_headers": INCLUDE,
         "CompositeViewCopyKernel_Definitions": "copy",

@@ -27,7 +27,6 @@ class CppApi(InAten):
     templates = tuple(f"ATen/{name}" for name in (HEADER, ALL, CLASS, REDISPATCHING, SOURCE, METHODS))
     needs = f"ATen/{HEADER}"
     rendered = (INCLUDE, FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
-    planner = ""
     slots = {
         "Functions_declarations": FUNCTION,
         "function_redispatch_definitions": REDISPATCH,

@@ -23,6 +23,7 @@ class Declarations(InAten):
 
     name, label = "declarations", "declarations"
     subject = "schemas.with_origin"
+    planner = "plan"
     needs = "ATen/Operator.h"
     rendered = (DECLARATION,)
     slots = {"declarations": DECLARATION}

@@ -64,7 +64,6 @@ class DispatcherApi(InAten, Sharded):
     templates = (_STRUCT, _STRUCTS, _METHODS, _SCHEMAS, _NAMES, _KERNELS, _SYMBOLS, _TAGS, _SOURCE)
     needs = _STRUCT
     rendered = (INCLUDE, DECLARATION, DEFINITION, REGISTRATION, NAME, KERNEL, PLUMBING)
-    planner = ""
     slots = {"operator_headers": INCLUDE, "definitions": DEFINITION}
     homes = {
         "declarations": _STRUCT,

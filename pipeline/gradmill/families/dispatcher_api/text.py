@@ -12,7 +12,7 @@ from gradmill.cpp.bindings import cpp_name
 from gradmill.cpp.dispatcher import signature_of
 from gradmill.cpp.literals import string_literal
 from gradmill.families.dispatcher_api.plumbing import plumbing
-from gradmill.families.dispatcher_api.static_dispatch import static_body, static_call
+from gradmill.families.dispatcher_api.static_dispatch import static_body
 from gradmill.families.family import ATEN, DECLARATION, DEFINITION, INCLUDE, REGISTRATION, library_piece
 from gradmill.families.sections import Text
 from gradmill.model.native import NativeFunction, SchemaRegistration
@@ -28,7 +28,7 @@ def render(subject: SchemaRegistration, release: Release) -> dict[str, str]:
     SpecError for a type that C++ lacks."""
     text, function, schema = _TEXT.of(release), subject.function, subject.function.func
     signature, name = signature_of(function, release), schema.name
-    vmap, static = plumbing(function, signature, release), static_call(function, signature, release)
+    vmap = plumbing(function, signature, release)
     parameters = [f"{p.type} {p.name}" for p in signature.parameters]
     values: dict[str, str | list[str]] = {
         "struct": signature.struct,
@@ -41,7 +41,8 @@ def render(subject: SchemaRegistration, release: Release) -> dict[str, str]:
         "schema": str(schema),
         "literal": string_literal(str(schema)),
     }
-    body = text["dispatched"].fill(values) if static is None else static_body(static, release.static_keys, text)
+    calls_kernels = bool(release.static_keys)  # past the dispatcher
+    body = static_body(function, signature, text, release) if calls_kernels else text["dispatched"].fill(values)
     return {
         INCLUDE: f"#include <ATen/ops/{name.base}.h>",
         DECLARATION: text["declaration"].fill(values).removesuffix("\n"),

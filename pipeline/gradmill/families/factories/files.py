@@ -16,7 +16,6 @@ class Factories(Family):
     name, label = "factories", "factory functions"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION)
-    planner = ""
     slots = {"ops_headers": INCLUDE, "function_definitions": DEFINITION}
     homes = {"ops_headers": ""}
     subsets = {"libtorch": ""}

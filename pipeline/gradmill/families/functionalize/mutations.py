@@ -1,4 +1,4 @@
-"""The plan of a kernel that functionalizes a function that writes to its arguments.
+"""Renders a kernel that functionalizes a function that writes to its arguments.
 
 torchgen: `gen_functionalization_type.emit_inplace_functionalization_body`,
 `gen_functionalization_type.wrap_propagate_mutations_and_return`,
@@ -7,74 +7,70 @@ torchgen: `gen_functionalization_type.emit_inplace_functionalization_body`,
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Iterable
 
 from gradmill.cpp.bindings import passing_of
 from gradmill.cpp.dispatcher import Parameter, goals, parameters
 from gradmill.cpp.results import aliased_arguments, fresh_results, result_type, return_statement
 from gradmill.cpp.translate import translate
-from gradmill.families.functionalize.wrapping import META, UNWRAPPED, KernelSignature, kernel_of, scope
+from gradmill.families.functionalize.wrapping import META, TEXT, UNWRAPPED, in_kernel, kernel_of, scope
 from gradmill.grammar.names import unambiguous_name
 from gradmill.model.native import NativeFunction
-from gradmill.model.schema import is_tensor_like, schema_kind
+from gradmill.model.schema import Argument, is_tensor_like, schema_kind
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 
 _OUTPUT = "tmp_output"
 
 
-class Mutation(Struct, frozen=True, gc=False, array_like=True):
-    """The kernel of a function that writes to its arguments."""
-
-    kernel: KernelSignature
-    runs_on_meta: bool  # whether it runs the function on meta tensors first, which checks shapes
-    meta_arguments: str
-    mutated: tuple[str, ...]  # arguments with tensors that may be written to,
-    others: tuple[str, ...]  # those that are not,
-    tensors: tuple[str, ...]  # and of these the single tensors
-    struct: str
-    arguments: str
-    result: str  # the type of its results; "" if it returns nothing
-    returned: str  # the statement that returns if no argument is functionalized
-    functional: str  # the struct of the functional variant
-    functional_arguments: str
-    functional_result: str
-    fresh: tuple[str, ...]  # results of the functional variant that are returned
-    written: tuple[tuple[str, str], ...]  # arguments, and the results that are written to them
-    functional_returned: str
-
-
-def mutation(function: NativeFunction, functional: NativeFunction, release: Release) -> Mutation:
+def mutation(function: NativeFunction, functional: NativeFunction, release: Release) -> str:
     """The kernel of an out, in-place or mutable variant. Raises SpecError for one that does not fit the functional
     variant."""
-    schema, how = function.func, passing_of(function, release, symint=True)
+    schema, how, text = function.func, passing_of(function, release, symint=True), TEXT.of(release)
     kernel, tensors = kernel_of(function, release), [a for a in schema.arguments if is_tensor_like(a.type)]
     unwrapped = scope(kernel, UNWRAPPED)
     wanted = parameters(functional.func, how)
-    written = tuple(a.name for a in schema.arguments if a.is_write)
+    written = [a.name for a in schema.arguments if a.is_write]
     aliased = [name for name in aliased_arguments(schema) if name is not None]
     own, made = fresh_results(schema, _OUTPUT), fresh_results(functional.func, _OUTPUT)
     if len(written) + len(own) != len(made):
         problem = f"'{functional.func.name}' returns {len(made)} values; {len(written) + len(own)} are needed"
         raise SpecError(problem, f"'{schema.name}' returns some, and others are written to", field=("func",))
-    return Mutation(
-        kernel=kernel,
-        runs_on_meta=schema_kind(schema) == "inplace" and all(a.type != "Storage" for a in schema.arguments),
-        meta_arguments=", ".join(value.text for value in scope(kernel, META)),
-        mutated=tuple(a.name for a in tensors if a.annotation is not None),
-        others=tuple(a.name for a in tensors if a.annotation is None),
-        tensors=tuple(a.name for a in tensors if a.annotation is None and a.type == "Tensor"),
-        struct=unambiguous_name(schema.name),
-        arguments=", ".join(translate(unwrapped, goals(kernel.parameters))),
-        result=result_type(schema, release) if schema.returns else "",
-        returned=return_statement(function, [*aliased, *own], release),
-        functional=unambiguous_name(functional.func.name),
-        functional_arguments=", ".join(_with_dtype(function, wanted, translate(unwrapped, goals(wanted)), release)),
-        functional_result=result_type(functional.func, release),
-        fresh=tuple(made[: len(own)]),
-        written=tuple(zip(written, made[len(own) :])),
-        functional_returned=return_statement(function, [*aliased, *(f"output_{i}" for i in range(len(own)))], release),
+    updates = [text["fresh"].fill({"number": i, "result": result}) for i, result in enumerate(made[: len(own)])]
+    updates += [
+        text["written"].fill({"argument": argument, "result": result})
+        for argument, result in zip(written, made[len(own) :])
+    ]
+    runs_on_meta = schema_kind(schema) == "inplace" and all(a.type != "Storage" for a in schema.arguments)
+    others = [a for a in tensors if a.annotation is None]
+    on_xla = [f"{a.name}.device().type() == c10::DeviceType::XLA" for a in others if a.type == "Tensor"]
+    return text["mutation"].fill(
+        {
+            **in_kernel(kernel, release, syncs=True),
+            "runs_on_meta": str(runs_on_meta).lower(),
+            "meta_arguments": ", ".join(value.text for value in scope(kernel, META)),
+            "all_functional": " && ".join(("true", *_are_functional(a for a in tensors if a.annotation is not None))),
+            "any_functional": " || ".join(("false", *_are_functional(others))),
+            "any_xla": " || ".join(("false", *on_xla)),
+            "struct": unambiguous_name(schema.name),
+            "arguments": ", ".join(translate(unwrapped, goals(kernel.parameters))),
+            "assigned": f"{result_type(schema, release)} {_OUTPUT} = " if schema.returns else "",
+            "returned": return_statement(function, [*aliased, *own], release),
+            "functional": unambiguous_name(functional.func.name),
+            "functional_arguments": ", ".join(
+                _with_dtype(function, wanted, translate(unwrapped, goals(wanted)), release)
+            ),
+            "functional_result": result_type(functional.func, release),
+            "functional_returned": return_statement(
+                function, [*aliased, *(f"output_{i}" for i in range(len(own)))], release
+            ),
+            "updates": "\n".join(updates),
+        }
     )
+
+
+def _are_functional(tensors: Iterable[Argument]) -> list[str]:
+    return [f"at::functionalization::impl::isFunctionalTensor({a.name})" for a in tensors]
 
 
 def _with_dtype(

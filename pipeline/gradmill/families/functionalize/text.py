@@ -1,123 +1,116 @@
-"""Renders functionalization's kernels of a group, their registrations, and the functions that put views back."""
+"""Renders functionalization's kernels of a group, their registrations, and the functions that put views back.
+
+A kernel of a function that writes to its arguments calls the functional variant, and then replaces what the arguments
+hold. A kernel of a view makes a ViewMeta, by which functionalization replays it, and calls the view or its copy.
+
+torchgen: `gen_functionalization_type.gen_functionalization_definition`,
+`gen_functionalization_type.gen_functionalization_registration`,
+`gen_functionalization_type.gen_functionalization_view_inverse_declaration`, `gen.gen_source_files`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec.structs import asdict
-
-from gradmill.families.functionalize.mutations import Mutation
-from gradmill.families.functionalize.plan import FunctionalizationPlan
-from gradmill.families.functionalize.replays import View
-from gradmill.families.functionalize.wrapping import KernelSignature
-from gradmill.families.sections import Sections, Text
-from gradmill.families.template import piece_of
+from gradmill.cpp.dispatcher import declared, kernel_name, returns_type
+from gradmill.cpp.native import native_parameters
+from gradmill.families.family import DEFINITION, INCLUDE, REGISTRATION
+from gradmill.families.functionalize.files import INVERSE
+from gradmill.families.functionalize.mutations import mutation
+from gradmill.families.functionalize.replays import inverse, view
+from gradmill.families.functionalize.wrapping import TEXT
+from gradmill.families.template import pieces_of
+from gradmill.model.native import Kernel, NativeFunction
+from gradmill.model.schema import any_written, schema_kind
+from gradmill.model.views import FunctionGroup, ViewGroup
+from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
+from gradmill.rules.native.dispatch import IMPLICIT
+from gradmill.rules.native.heads import is_view
 
-_TEXT = Text("functionalize/functionalize.cpp", phrases=True)
-_BASE, _MUTATED = "const at::Tensor & base", "const at::Tensor & mutated_view"
-_MODE = "at::functionalization::InverseReturnMode inverse_return_mode"
-
-
-def include(plan: FunctionalizationPlan, release: Release) -> str | None:
-    """The `#include`s of the headers of the group's operators."""
-    section = _TEXT.of(release)["include"]
-    return piece_of(line for base in plan.bases for line in section.fill({"base": base}).split("\n"))
+_BY_HAND = ("lift", "lift_fresh", "resize_")  # functions with handwritten kernels, as all with one of these among
+_SET = "set_.source_Tensor"  # their variants, or with this one
+_MODIFIED = ("out", "inplace", "mutable")  # in the order of their kernels
 
 
-def definition(plan: FunctionalizationPlan, release: Release) -> str | None:
-    """The kernels."""
-    text = _TEXT.of(release)
-    kernels = [*(_mutation(each, text) for each in plan.mutations), *(_view(each, text) for each in plan.views)]
-    return piece_of(kernels)
+def render(group: FunctionGroup, release: Release) -> dict[str, str]:
+    """The pieces of a group. Raises SpecError for a function that functionalization cannot treat."""
+    if group.view is not None:
+        return _of_view(group.view, release, whole=not group.selective)
+    functions = group.variants or ((group.alone,) if group.alone is not None else ())
+    lists: dict[str, Iterable[str]] = {INCLUDE: _includes(functions, release)}
+    if not group.selective and group.alone is not None:
+        _check_alone(group.alone, release)
+        lists[REGISTRATION] = _of_alone(group.alone, release)
+    elif not group.selective:
+        by_kind = {schema_kind(f.func): f for f in functions}
+        modified = [by_kind[kind] for kind in _MODIFIED if kind in by_kind]
+        lists[DEFINITION] = [mutation(each, by_kind["functional"], release) for each in modified]
+        lists[REGISTRATION] = _of_variants(functions, release)
+    return pieces_of(lists)
 
 
-def registration(plan: FunctionalizationPlan, release: Release) -> str | None:
-    """The registrations of the kernels."""
-    text = _TEXT.of(release)
-    of_composed, generated = text["registration_of_composed"], text["registration"]
-    return piece_of((of_composed if each.pointer else generated).fill(asdict(each)) for each in plan.registrations)
+def _of_view(group: ViewGroup, release: Release, *, whole: bool) -> dict[str, str]:
+    both = [f for f in (group.view, group.inplace) if f is not None]
+    composite = IMPLICIT in group.view.dispatch
+    lists: dict[str, Iterable[str]] = {INCLUDE: _includes((group.view, group.copy), release)}
+    if whole and str(group.view.func.name) not in _BY_HAND:
+        lists[REGISTRATION] = [each for f in both for each in _of_view_function(f, release)]
+    if whole and not composite:
+        lists[DEFINITION] = [view(f, group, release) for f in both]
+    return pieces_of(lists) | ({} if composite else {INVERSE: inverse(group.view, release)})
 
 
-def inverse(plan: FunctionalizationPlan, release: Release) -> str | None:
-    """The declaration of the function that puts a view back, if there is one."""
-    if plan.inverse is None:
-        return None
-    text = _TEXT.of(release)
-    index = [text["index"].fill({})] if plan.inverse.is_list else []
-    own = [f"{p.type} {p.name}" for p in plan.inverse.parameters]
-    parameters = ", ".join((_BASE, _MUTATED, _MODE, *index, *own))
-    return text["inverse"].fill({"struct": plan.inverse.struct, "parameters": parameters})
+def _includes(functions: Iterable[NativeFunction | None], release: Release) -> list[str]:
+    """The `#include`s of the headers of functions."""
+    section, bases = TEXT.of(release)["include"], [f.func.name.base for f in functions if f is not None]
+    return [line for base in bases for line in section.fill({"base": base}).split("\n")]
 
 
-def _kernel(kernel: KernelSignature, text: Sections, *, syncs: bool) -> dict[str, str]:
-    """What all kernels print. `syncs`: whether pending writes to tensors are done first."""
-    unwrapped = []
-    for each in kernel.wrapped:
-        sync = text["sync"].fill({"name": each.name}) if syncs else ""
-        unwrapped.append(text["unwrap"].fill({**asdict(each), "sync": sync}))
-    return {
-        "returns": kernel.returns,
-        "kernel": kernel.name,
-        "parameters": ", ".join(
-            ("c10::DispatchKeySet dispatchKeySet", *(f"{p.type} {p.name}" for p in kernel.parameters))
-        ),
-        "unwrap": "\n      ".join(unwrapped),
-        "to_meta": "\n        ".join(text["to_meta"].fill({"name": each.name}) for each in kernel.wrapped),
-    }
+def _of_view_function(function: NativeFunction, release: Release) -> list[str]:
+    """The registration of a view. One that is composed of other functions is registered as it is, if at all: these are
+    functionalized."""
+    kernel = function.dispatch.get(IMPLICIT)
+    if kernel is None:
+        return [_generated(function, release)]
+    return [_of_kernel(function, kernel, release)] if release.registers_composed_views else []
 
 
-def _mutation(plan: Mutation, text: Sections) -> str:
-    updates = [text["fresh"].fill({"number": i, "result": result}) for i, result in enumerate(plan.fresh)]
-    updates += [text["written"].fill({"argument": argument, "result": result}) for argument, result in plan.written]
-    return text["mutation"].fill(
-        {
-            **asdict(plan),
-            **_kernel(plan.kernel, text, syncs=True),
-            "runs_on_meta": str(plan.runs_on_meta).lower(),
-            "all_functional": " && ".join(("true", *_are_functional(plan.mutated))),
-            "any_functional": " || ".join(("false", *_are_functional(plan.others))),
-            "any_xla": " || ".join(
-                ("false", *(f"{name}.device().type() == c10::DeviceType::XLA" for name in plan.tensors))
-            ),
-            "assigned": f"{plan.result} tmp_output = " if plan.result else "",
-            "updates": "\n".join(updates),
-        }
-    )
+def _of_kernel(function: NativeFunction, kernel: Kernel, release: Release) -> str:
+    own = native_parameters(function, release, symint=kernel.supports_symint)
+    pointer = f"{returns_type(function, release)} (*)({declared(own)})"
+    values = {"operator": str(function.func.name), "kernel": kernel.name, "pointer": pointer}
+    return TEXT.of(release)["registration_of_composed"].fill(values)
 
 
-def _are_functional(names: Iterable[str]) -> list[str]:
-    return [f"at::functionalization::impl::isFunctionalTensor({name})" for name in names]
+def _generated(function: NativeFunction, release: Release) -> str:
+    values = {"operator": str(function.func.name), "kernel": kernel_name(function.func)}
+    return TEXT.of(release)["registration"].fill(values)
 
 
-def _view(plan: View, text: Sections) -> str:
-    statements = [text["symbolic_input"].fill({"symbolic": each}) for each in plan.symbolic]
-    values = {
-        **asdict(plan),
-        **_kernel(plan.kernel, text, syncs=False),
-        "symbolic": text["symbolic"].fill({"statements": "\n      ".join(statements)}),
-        "view_meta": _view_meta(plan, text),
-    }
-    return text["inplace_view" if plan.inplace else "view"].fill(values) + "\n"
+def _of_variants(functions: tuple[NativeFunction, ...], release: Release) -> list[str]:
+    """The registrations of variants that write to their arguments."""
+    if any(str(f.func.name) == _SET for f in functions):
+        return []
+    own = [f for f in functions if IMPLICIT not in f.dispatch]
+    if any(str(f.func.name) in _BY_HAND for f in own):
+        return []
+    for function in own:
+        if function.func.name.unqualified != "set_" and is_view(function):
+            problem = f"'{function.func.name}' is a view, and has an out variant"
+            raise SpecError(problem, "views with out variants are not functionalized", field=("func",))
+    return [_generated(f, release) for f in own if any_written(f.func.arguments)]
 
 
-def _view_meta(plan: View, text: Sections) -> str:
-    """The object that replays the view; before 2.9, closures in it did."""
-    index = ["mutated_view_idx"] if plan.is_list else []
-    captures = [f"{name} = {value}" for name, value in zip(plan.others, plan.captured)]
-    properties = {"is_list": str(plan.is_list).lower(), "is_as_strided": str(plan.is_as_strided).lower()}
-    members = ("has_symbolic_inputs", *(("0",) if plan.is_list else ()), "reapply_views", "inverse_return_mode")
-    return text["view_meta"].fill(
-        {
-            "captures": ", ".join(("reapply_views = reapply_views", *captures)),
-            "inverse_captures": ", ".join(("inverse_return_mode = inverse_return_mode", *captures)),
-            "view": plan.view,
-            "copy": plan.copy,
-            "replayed": ", ".join(("base", *plan.others)),
-            "index": f"[{index[0]}]" if index else "",
-            "inverse_arguments": ", ".join(("base", "mutated_view", "inverse_return_mode", *index, *plan.others)),
-            "properties": "" if plan.inplace else text["properties"].fill(properties),
-            "class": plan.view_meta,
-            "members": ", ".join((*members, *plan.others)),
-        }
-    )
+def _of_alone(function: NativeFunction, release: Release) -> list[str]:
+    return _of_variants((function,), release) if release.functionalizes(str(function.func.name)) else []
+
+
+def _check_alone(function: NativeFunction, release: Release) -> None:
+    """Raises a SpecError for a function that writes to its arguments and has no functional variant."""
+    name = function.func.name
+    if IMPLICIT in function.dispatch or not any_written(function.func.arguments):
+        return
+    if release.functionalizes(str(name), name.unqualified):
+        problem = f"'{name}' writes to its arguments and has no functional and out variant"
+        raise SpecError(problem, "functionalization needs both: add them, or autogen", field=("func",))

@@ -17,7 +17,6 @@ class InplaceOrView(Sharded):
     unit, subject = "kernel", OUTPUTS
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION, REGISTRATION)
-    planner = ""
     slots = {
         "ops_headers": INCLUDE,
         "inplace_or_view_method_definitions": DEFINITION,

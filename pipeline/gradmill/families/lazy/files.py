@@ -35,7 +35,7 @@ class Lazy(BackendFamily):
     """The files of the backend that `ts_native_functions.yaml` describes."""
 
     name, label = "lazy", "lazy kernels"
-    subject, planner = "backend.lazy_function", "text"
+    subject = "backend.lazy_function"
     templates = (*(_ATEN + name for name in (NODES, OWN_NODES, _KERNELS)), *TEMPLATES)
     needs, needs_file = _ATEN + NODES, "backend"
     role = needs_file

@@ -1,11 +1,8 @@
-"""The plan and the text of a function of the lazy backend: its nodes' class, its kernel, its stub."""
+"""Renders a function of the lazy backend: its nodes' class, its kernel, its stub."""
 
 from __future__ import annotations
 
-from msgspec import Struct
-
-from gradmill.families.backends.stubs import Stub, stub
-from gradmill.families.backends.stubs import pieces as pieces_of_stub
+from gradmill.families.backends.stubs import stub
 from gradmill.families.lazy import files
 from gradmill.families.lazy.ir import IrSchema, ir_schema
 from gradmill.families.lazy.kernel_text import Traced, kernel, shape_function
@@ -15,34 +12,25 @@ from gradmill.model.native import Kernel
 from gradmill.releases.model import Release
 
 
-class LazyPlan(Struct, frozen=True, gc=False, array_like=True):
-    """A function of the backend."""
-
-    stub: Stub
-    symint: bool  # whether a SymInt becomes a value of its node
-    node: IrSchema | None  # if it has a class of nodes
-
-
-def plan(of: BackendFunction, release: Release) -> LazyPlan:
-    """The plan of a function. Raises a SpecError for a type without C++, or without a lazy node."""
-    own, member = stub(of, release), of.member
-    symint = Kernel(member.kernel).supports_symint and member.key == of.backend.key
-    return LazyPlan(own, symint, ir_schema(of.function.func, release, symint=symint) if member.has_node else None)
-
-
-def render(plan: LazyPlan, release: Release) -> dict[str, str]:
-    """The pieces of its text, by name. Raises a SpecError for a function that has no generated kernel or wrapper."""
-    of, schema, pieces = plan.stub.of, plan.node, {}
+def render(of: BackendFunction, release: Release) -> dict[str, str]:
+    """The pieces of a function, by name. Raises a SpecError for a type without C++, or a function that has no lazy
+    node, generated kernel or wrapper."""
+    member, function, pieces, schema = of.member, of.function, stub(of, release), node_of(of, release)
     if schema is not None:
         pieces[files.NODE] = node(schema, release)
-    if schema is not None and of.member.traced:
-        traced = Traced(
-            function=of.function,
-            schema=schema,
-            class_name=of.backend.class_name,
-            kernel=of.member.kernel,
-            symint=plan.symint,
-        )
+    if schema is not None and member.traced:
+        symint, class_name, own = _takes_symint(of), of.backend.class_name, member.kernel
+        traced = Traced(function=function, schema=schema, class_name=class_name, kernel=own, symint=symint)
         pieces[files.KERNEL] = kernel(traced, release)
-        pieces[files.SHAPE_FUNCTION] = shape_function(of.function, of.member.kernel, release, symint=plan.symint)
-    return {**pieces, **pieces_of_stub(plan.stub, release)}
+        pieces[files.SHAPE_FUNCTION] = shape_function(function, own, release, symint=symint)
+    return pieces
+
+
+def node_of(of: BackendFunction, release: Release) -> IrSchema | None:
+    """A function as its node sees it; None if it has none. Raises a SpecError for an argument that no node can have."""
+    return ir_schema(of.function.func, release, symint=_takes_symint(of)) if of.member.has_node else None
+
+
+def _takes_symint(of: BackendFunction) -> bool:
+    """Whether a SymInt becomes a value of the function's node."""
+    return Kernel(of.member.kernel).supports_symint and of.member.key == of.backend.key

@@ -21,7 +21,6 @@ class NativeAot(InAten):
     templates, needs = (HEADER, SOURCE), HEADER
     reads = ("native_aot",)
     rendered = (DECLARATION, DEFINITION)
-    planner = ""
     slots = {"native_aot_stub_declarations": DECLARATION, "native_aot_stub_definitions": DEFINITION}
     homes = {"native_aot_stub_declarations": HEADER, "native_aot_stub_definitions": SOURCE}
     subsets = {"aten": "", "headers": "NativeAotStubs.h", "sources": "NativeAotStubs.cpp"}

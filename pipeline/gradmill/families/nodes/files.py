@@ -29,6 +29,7 @@ class Nodes(Family):
 
     name, label = "nodes", "Nodes"
     unit, subject = "Node", REVERSE
+    planner = "plan"
     templates, needs = (HEADER, SOURCE, BINDINGS_HEADER, BINDINGS), HEADER
     rendered = (DECLARATION, DEFINITION, INITIALIZER, PROPERTIES)
     slots = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}

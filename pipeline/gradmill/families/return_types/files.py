@@ -25,7 +25,6 @@ class ReturnTypes(Family):
     subject = "python_names.structseq"
     templates, needs = (HEADER, SOURCE), SOURCE
     rendered = (DEFINITION, REGISTRATION, DECLARATION)
-    planner = ""
     slots = {
         "py_return_types": DEFINITION,
         "py_return_types_registrations": REGISTRATION,

@@ -15,7 +15,6 @@ class TraceType(Sharded):
     name, label = "trace_type", "TraceType kernels"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION, REGISTRATION)
-    planner = ""
     slots = {
         "ops_headers": INCLUDE,
         "trace_method_definitions": DEFINITION,

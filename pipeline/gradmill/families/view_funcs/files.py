@@ -17,7 +17,6 @@ class ViewFuncs(Family):
     unit = "kernel"
     templates, needs = (HEADER, SOURCE), HEADER
     rendered = (INCLUDE, DECLARATION, DEFINITION)
-    planner = ""
     slots = {"ops_headers": INCLUDE, "view_func_declarations": DECLARATION, "view_func_definitions": DEFINITION}
     homes = {"ops_headers": "", "view_func_declarations": HEADER, "view_func_definitions": SOURCE}
     subsets = {"libtorch": ""}

@@ -16,7 +16,6 @@ class ViewMetaBindings(Family):
     subject, order = "groups.view_group", "groups.by_view_groups"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = ("binding",)
-    planner = ""
     slots = {"view_meta_bindings": "binding"}
     by_default = False
     subsets = {"functionalization": ""}

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from gradmill.families.annotated_args.files import ANNOTATED_ARGS, MODULES
 from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.family import REGISTRATION, BackendFamily
 from gradmill.families.lazy.files import LAZY
 from gradmill.model.backends import Backend, BackendFunction, OwnNode
 from gradmill.query.database import Database
@@ -84,18 +85,19 @@ def _settings(backend: Backend) -> tuple[str, ...]:
 
 def _function(of: BackendFunction, release: Release) -> Iterator[str]:
     """The text of a function: the key of its registration, its kernel or what it wraps, its node."""
-    from gradmill.families.lazy.text import plan as plan_function
+    from gradmill.families.backends.stubs import stub
+    from gradmill.families.lazy.text import node_of
 
-    plan = plan_function(of, release)
-    if plan.stub.registered:
+    pieces, node = stub(of, release), node_of(of, release)
+    if REGISTRATION in pieces:
         yield f"registered for {of.member.key}"
-    if plan.stub.declaration:
-        yield plan.stub.declaration.removeprefix("static ").removesuffix(";")
+    for declaration in (pieces[each] for each in BackendFamily.kernels if each in pieces):
+        yield declaration.removeprefix("static ").removesuffix(";")
     if of.functional is not None:
         yield f"wraps {of.functional.func.name}"
-    if plan.node is not None:
-        arguments = ", ".join(f"{each.cpp} {each.name}" for each in plan.node.arguments)
-        yield f"node {plan.node.node}({arguments}), outputs: {plan.node.returns}"
+    if node is not None:
+        arguments = ", ".join(f"{each.cpp} {each.name}" for each in node.arguments)
+        yield f"node {node.node}({arguments}), outputs: {node.returns}"
 
 
 def _own_node(node: OwnNode) -> Iterator[str]:
