@@ -95,11 +95,13 @@ class Info(Struct, frozen=True, gc=False, array_like=True):
     def reverse(self) -> Reverse:
         """The part that a Node is printed from, without the Node's name."""
         return Reverse(
-            self.name,
-            self.func,
-            tuple((derivative.formula, derivative.var_names) for derivative in self.derivatives),
-            self.all_saved_inputs,
-            self.all_saved_outputs,
-            tuple((name, self.available_named_gradients.index(name)) for name in self.used_named_gradients),
-            self.args_with_derivatives,
+            name=self.name,
+            func=self.func,
+            formulas=tuple((derivative.formula, derivative.var_names) for derivative in self.derivatives),
+            all_saved_inputs=self.all_saved_inputs,
+            all_saved_outputs=self.all_saved_outputs,
+            named_gradients=tuple(
+                (name, self.available_named_gradients.index(name)) for name in self.used_named_gradients
+            ),
+            args_with_derivatives=self.args_with_derivatives,
         )

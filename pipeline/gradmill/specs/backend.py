@@ -190,15 +190,15 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
     nodes = [(own, node) for node, each in listed_nodes if (own := reader.own_node(node, each))]
     class_name = keys[_CLASS].value if _CLASS in keys else None  # printed as it is
     backend = Backend(
-        reader.text(keys, root, _BACKEND, _FEWEST),
-        _namespace(reader, keys, root, _MOST_NAMESPACES if lazy else _MOST_OF_STUBS),
-        reader.flag(keys, _GUARD),
-        reader.flag(keys, _OUT),
-        any(item.listed in KERNELS for item in items),
-        any(item.listed == AUTOGRAD for item in items),
-        None if lazy or class_name is None else str(class_name),
-        any(item.listed == STRUCTURED for item in items),
-        tuple(map(str, class_name)) if isinstance(class_name, list) and not lazy else None,
+        key=reader.text(keys, root, _BACKEND, _FEWEST),
+        namespace=_namespace(reader, keys, root, _MOST_NAMESPACES if lazy else _MOST_OF_STUBS),
+        device_guard=reader.flag(keys, _GUARD),
+        out_as_primary=reader.flag(keys, _OUT),
+        kernels=any(item.listed in KERNELS for item in items),
+        autograd=any(item.listed == AUTOGRAD for item in items),
+        own_class=None if lazy or class_name is None else str(class_name),
+        structured=any(item.listed == STRUCTURED for item in items),
+        class_words=tuple(map(str, class_name)) if isinstance(class_name, list) and not lazy else None,
     )
     if reader.errors:
         raise all_of([*reader.errors])

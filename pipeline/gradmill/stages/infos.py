@@ -107,7 +107,9 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
 
     def suspicions(defined: Definition, infos: Iterable[Keyed]) -> Iterator[SpecError]:
         for dispatch_key, info in infos:
-            yield from suspicious(defined, dispatch_key, info, native, Vocabulary(db))
+            yield from suspicious(
+                definition=defined, dispatch_key=dispatch_key, info=info, function=native, vocabulary=Vocabulary(db)
+            )
 
     errors: list[SpecError] = []
     try:

@@ -47,7 +47,7 @@ def render(shimmed: Shimmed, release: Release) -> dict[str, str]:
             body = _body(schema, skipped, text, release)
             if body is None:
                 break
-            declaration, definition = _version(schema, shim, version, body, text)
+            declaration, definition = _version(schema=schema, shim=shim, version=version, body=body, text=text)
             declarations.append(declaration)
             definitions.append(definition)
             skipped.update(version.added)

@@ -85,7 +85,10 @@ def plan(subject: WithOrigin, release: Release) -> Declaration:
     function = subject.function
     schema, how = function.func, passing_of(function, release, symint=False)
     fields = {a.name: r.name for a, r in zip(schema.out, schema.returns) if r.name}  # of what out arguments become
-    ordered = [_argument(a, schema, how, release, fields.get(a.name, UNSET)) for a in schema.arguments]
+    ordered = [
+        _argument(argument=a, schema=schema, how=how, release=release, field=fields.get(a.name, UNSET))
+        for a in schema.arguments
+    ]
     bound, first = bindings(function, release, symint=False), len(ordered) - len(schema.out)
     declared: dict[str, list[DeclaredArgument]] = {}  # an out argument may have the name of another one
     for each in (*ordered[first:], *ordered[:first]):

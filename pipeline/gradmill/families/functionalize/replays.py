@@ -47,7 +47,14 @@ def view(function: NativeFunction, group: ViewGroup, release: Release) -> str:
         "meta_arguments": ", ".join(translate(scope(kernel, META), wanted)),
         "symbolic": text["symbolic"].fill({"statements": "\n      ".join(statements)}),
         "result": result_type(schema, release),
-        "view_meta": _view_meta(schema, group.view, copy, parameters(group.view.func, how)[1:], release, inplace),
+        "view_meta": _view_meta(
+            schema=schema,
+            view=group.view,
+            copy=copy,
+            others=parameters(group.view.func, how)[1:],
+            release=release,
+            inplace=inplace,
+        ),
     }
     return text["inplace_view" if inplace else "view"].fill(values) + "\n"
 
@@ -58,6 +65,7 @@ def _view_meta(
     copy: NativeFunction,
     others: tuple[Parameter, ...],
     release: Release,
+    *,
     inplace: bool,
 ) -> str:
     """The object that replays the view; before 2.9, closures in it did. `others`: parameters but the base."""

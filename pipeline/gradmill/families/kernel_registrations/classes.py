@@ -96,7 +96,7 @@ def structured_kernel(
         checked_arguments(function),
         ", ".join(meta),
         bool(group.primary.precomputed),
-        *_call(function, group, key, scope, release),
+        *_call(function=function, group=group, key=key, scope=scope, release=release),
         ahead if key not in MADE else None,
     )
 

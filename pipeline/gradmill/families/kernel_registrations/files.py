@@ -108,7 +108,7 @@ def _whole(
     of all units. `spaces`: these namespaces."""
     copies, holes = [], {**holes, "dispatch_definitions": []}
     for at, (namespace, registers) in enumerate(spaces.items()):
-        copy, slots = _space(key, at, namespace, registers, release)
+        copy, slots = _space(key=key, at=at, namespace=namespace, registers=registers, release=release)
         copies.append({"dispatch_helpers": helpers, "deferred_dispatch_registrations": "", **copy})
         holes |= {hole: Pieces((own,), hanging=hole.startswith(REGISTRATION)) for hole, own in slots.items()}
     if copies:

@@ -79,7 +79,9 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
         library=group.functional.namespace,
         namespace=namespace,
         wrappers=tuple(
-            _of_class(each, group, key, ahead, release) if is_class(group, key) else _wrapper(each, group, key, release)
+            _of_class(function=each, group=group, key=key, ahead=ahead, release=release)
+            if is_class(group, key)
+            else _wrapper(each, group, key, release)
             for each in served(group, key)
         ),
         omitted=subject.omitted,

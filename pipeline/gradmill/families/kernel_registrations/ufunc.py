@@ -128,8 +128,18 @@ def _loops(
     for dtype in scalar | vector:
         if dtype not in scalar:
             raise SpecError(f"{dtype} has a loop over vectors and none over scalars", field=_FIELD)
-        by_vectors = _call(vector[dtype], inputs, vectors, VECTOR, release) if dtype in vector else ""
-        cases.append(DtypeCase(dtype, _call(scalar[dtype], inputs, scalars, ELEMENT, release), by_vectors))
+        by_vectors = (
+            _call(name=vector[dtype], inputs=inputs, scope=vectors, computed=VECTOR, release=release)
+            if dtype in vector
+            else ""
+        )
+        cases.append(
+            DtypeCase(
+                dtype,
+                _call(name=scalar[dtype], inputs=inputs, scope=scalars, computed=ELEMENT, release=release),
+                by_vectors,
+            )
+        )
     return tuple(cases)
 
 
@@ -174,7 +184,7 @@ def _functor(
         problem = f"{kind} needs one loop, and there is {' and '.join(names) or 'none'}"
         raise SpecError(problem, "name it in Generic, and in ScalarOnly the same", field=_FIELD)
     scope = [Value(p.name, p.type, f"{p.name}_") for p in kept] + values(applied)
-    call = _call(names[0], inputs, scope, WIDE, release)
+    call = _call(name=names[0], inputs=inputs, scope=scope, computed=WIDE, release=release)
     dtypes = tuple(dict.fromkeys(dtype for loop in shared for dtype in loop.dtypes))
     return Functor(f"{kind}_{names[0]}", kept, applied, call), dtypes
 

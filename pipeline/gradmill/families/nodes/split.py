@@ -69,7 +69,10 @@ def split_files(nodes: Sequence[Unit], slots: dict[str, str], shards: int, relea
         File(name=COMMON, template="Functions.h", holes=pieces_in(slots), shard="_common"),
     ]
     for k, names in enumerate(members):
-        files += [_header(k, names, slots), _cut(f"_{k}", names, slots, "frame", f"#define {MACRO} {k}\n")]
+        files += [
+            _header(k, names, slots),
+            _cut(shard=f"_{k}", names=names, slots=slots, cut="frame", before=f"#define {MACRO} {k}\n"),
+        ]
         files += [_formulas(k, names, slots)] if release.functional_apply else []
     return files
 
@@ -113,7 +116,9 @@ def _header(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
 
 
 def _formulas(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
-    return replace(_cut(f"_{k}_formulas", names, slots, "formula", _BEFORE_FORMULAS), part="formulas")
+    return replace(
+        _cut(shard=f"_{k}_formulas", names=names, slots=slots, cut="formula", before=_BEFORE_FORMULAS), part="formulas"
+    )
 
 
 def _cut(shard: str, names: Sequence[str], slots: dict[str, str], cut: str, before: str) -> File:

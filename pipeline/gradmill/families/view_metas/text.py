@@ -102,8 +102,8 @@ def _definitions(function: NativeFunction, group: ViewGroup, copy: NativeFunctio
     values = {
         "name": view_meta(str(function.func.name)),
         "struct": unambiguous_name(group.view.func.name),
-        "view": _replay(function, group.view, arguments, _VIEWS, release),
-        "copy": _replay(function, copy, arguments, _COPIES, release),
+        "view": _replay(function=function, of=group.view, arguments=arguments, called=_VIEWS, release=release),
+        "copy": _replay(function=function, of=copy, arguments=arguments, called=_COPIES, release=release),
         "reverse_arguments": ["base", "mutated_view", "inverse_return_mode", *index, *arguments],
         "names": [p.name for p in (*_first(function), *_OWN, *_parameters(function, release))],
     }

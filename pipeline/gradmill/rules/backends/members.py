@@ -76,7 +76,16 @@ def _of_class(each: Listed, group: Sequence[Listed], roles: Mapping[str, Roles],
     own, kernel = roles[primary.name], ""
     if each[0] == out:
         kernel = f"structured_{unambiguous_name(parse_operator_name(primary.name))}{'_symint' if own.symint else ''}"
-    member = Member(each[0], functional, backend.key, kernel, False, False, head.unqualified, out=out)
+    member = Member(
+        function=each[0],
+        functional=functional,
+        key=backend.key,
+        kernel=kernel,
+        traced=False,
+        has_node=False,
+        order=head.unqualified,
+        out=out,
+    )
     return replace(member, guarded=own.guarded, defines_meta=own.defines_meta, symint=own.symint)
 
 
@@ -86,7 +95,16 @@ def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles],
     keys = {True: backend.key, False: backend.autograd_key}
     if own.kernel or own.autograd:
         kernel = head.cpp_name + ("_symint" if own.symint else "")
-        return Member(name, "", keys[own.kernel], kernel, own.traced, own.has_node, order, guarded=own.guarded)
+        return Member(
+            function=name,
+            functional="",
+            key=keys[own.kernel],
+            kernel=kernel,
+            traced=own.traced,
+            has_node=own.has_node,
+            order=order,
+            guarded=own.guarded,
+        )
     wrapped = _NONE if functional is None or functional == each else roles.get(functional[1].name, _NONE)
     if functional is not None and (wrapped.kernel or wrapped.autograd) and not backend.out_as_primary:
         return Member(

@@ -41,7 +41,14 @@ def create_derivative(
                 needle=f"grads[{index}]",
             )
     named = tuple(sorted({name for name in available_named_gradients if identifiers.uses(formula, name)}))
-    return Derivative(formula, row.formula, row.names, saved_inputs, saved_outputs, named)
+    return Derivative(
+        formula=formula,
+        original_formula=row.formula,
+        var_names=row.names,
+        saved_inputs=saved_inputs,
+        saved_outputs=saved_outputs,
+        named_gradients=named,
+    )
 
 
 def gradient_indices(formula: str) -> list[int]:

@@ -89,7 +89,9 @@ def complete(
     tangents = _required(row.formula, "_t", inputs, is_foreach)
     formula = row.formula
     if formula == AUTO_ELEMENT_WISE:
-        formula = _element_wise(row, forward_count, function, derivatives, inputs)
+        formula = _element_wise(
+            row=row, forward_count=forward_count, function=function, derivatives=derivatives, inputs=inputs
+        )
         tangents = tuple(a.name for a in arguments)
     elif formula == AUTO_LINEAR:
         formula = _linear(

@@ -40,7 +40,14 @@ def create_infos(definition: Definition, function: NativeFunction, release: Rele
     for key, rows in definition.dispatch:
         with errors:
             try:
-                infos.append((key, _create_info(definition, rows, function, arguments, release)))
+                infos.append(
+                    (
+                        key,
+                        _create_info(
+                            definition=definition, rows=rows, function=function, arguments=arguments, release=release
+                        ),
+                    )
+                )
             except SpecError as error:
                 for each in (error, *error.others):
                     each.field = (*_field(definition, key), *each.field)
@@ -88,30 +95,30 @@ def _create_info(
     release: Release,
 ) -> Info:
     available = _named_gradients(function, definition.output_differentiability)
-    read = read_rows(rows, function, arguments, available, release)
+    read = read_rows(rows=rows, function=function, arguments=arguments, available=available, release=release)
     differentiable = {name for d in read.backward for name in d.var_names}
     errors = Errors()
     with errors:
         check_overlap(differentiable.intersection(read.non_differentiable), rows)
     inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in arguments if a.name in differentiable)
     with errors:
-        forward = complete_rows(read, definition.name, function, arguments, inputs)
+        forward = complete_rows(read=read, name=definition.name, function=function, arguments=arguments, inputs=inputs)
     with errors:
         check_usage(read.backward, rows)
     errors.check()
     return Info(
-        definition.name,
-        str(function.func),
-        tuple(read.backward),
-        forward,
-        distinct([s for d in read.backward for s in d.saved_inputs]),
-        distinct([s for d in read.backward for s in d.saved_outputs]),
-        available,
-        tuple(sorted({name for d in read.backward for name in d.named_gradients})),
-        inputs,
-        tuple(read.non_differentiable),
-        definition.output_differentiability,
-        definition.output_differentiability_conditions,
+        name=definition.name,
+        func=str(function.func),
+        derivatives=tuple(read.backward),
+        forward_derivatives=forward,
+        all_saved_inputs=distinct([s for d in read.backward for s in d.saved_inputs]),
+        all_saved_outputs=distinct([s for d in read.backward for s in d.saved_outputs]),
+        available_named_gradients=available,
+        used_named_gradients=tuple(sorted({name for d in read.backward for name in d.named_gradients})),
+        args_with_derivatives=inputs,
+        non_differentiable_arg_names=tuple(read.non_differentiable),
+        output_differentiability=definition.output_differentiability,
+        output_differentiability_conditions=definition.output_differentiability_conditions,
     )
 
 

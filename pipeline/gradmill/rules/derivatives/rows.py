@@ -48,7 +48,15 @@ def read_rows(
                 read.non_differentiable.extend(row.names)
             else:
                 _check_inputs(row, names)
-                read.backward.append(create_derivative(row, function, arguments, available, release))
+                read.backward.append(
+                    create_derivative(
+                        row=row,
+                        function=function,
+                        arguments=arguments,
+                        available_named_gradients=available,
+                        release=release,
+                    )
+                )
     errors.check()
     return read
 

@@ -162,7 +162,9 @@ def save(
         if is_word and name not in formula:
             continue
         for rewrite in marked if is_word else REWRITES:
-            formula = _apply(rewrite, formula, name, var_names, saved, release)
+            formula = _apply(
+                rewrite=rewrite, formula=formula, name=name, var_names=var_names, saved=saved, release=release
+            )
         if candidate.type == optional(STRING_VIEW):
             formula = _with_string_view(formula, name, release)
         if identifiers.uses(formula, name):

@@ -27,16 +27,16 @@ def kernel_derivative(
     by_member = reference is not None
     inputs = [] if out else [(s, save_guard(s, info, by_member=by_member)) for s in _by_name(info.all_saved_inputs)]
     return KernelDerivative(
-        key,
-        node,
-        info.name,
-        tuple(sorted({name for d in info.derivatives for name in d.var_names})),
-        tuple(_saved(s, guard) for s, guard in inputs),
-        tuple(_saved(s, None) for s in _by_name(info.all_saved_outputs) if not out),
-        differentiability_of(info),
-        info.output_differentiability_conditions or (),
-        tuple(replace(d, formula="") for d in info.forward_derivatives) if out else info.forward_derivatives,
-        () if reference is None else tuple((a.name, a.type) for a in reference.func.inputs),
+        dispatch_key=key,
+        node=node,
+        operator=info.name,
+        inputs=tuple(sorted({name for d in info.derivatives for name in d.var_names})),
+        saved_inputs=tuple(_saved(s, guard) for s, guard in inputs),
+        saved_outputs=tuple(_saved(s, None) for s in _by_name(info.all_saved_outputs) if not out),
+        differentiability=differentiability_of(info),
+        conditions=info.output_differentiability_conditions or (),
+        forward=tuple(replace(d, formula="") for d in info.forward_derivatives) if out else info.forward_derivatives,
+        reference=() if reference is None else tuple((a.name, a.type) for a in reference.func.inputs),
     )
 
 

@@ -147,7 +147,7 @@ def _forward(derivative: ForwardDerivative, foreach: Schema, reference: Schema, 
     tangents = list(derivative.required_inputs_fw_grad or ())
     primals = list(derivative.required_inputs_primal or ())
     for argument, original in zip(foreach.inputs, reference.inputs):
-        formula = _map_argument(formula, argument, original, foreach, release)
+        formula = _map_argument(formula=formula, argument=argument, original=original, foreach=foreach, release=release)
         for i, name in enumerate(var_names):
             if name == original.name:
                 var_names[i], var_types[i] = argument.name, argument.type

@@ -201,16 +201,22 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
         placed = (replace(each, path=written_at(moved, each.path)) for each in resolver.diagnostics)
         raise description_error([(path, written.text, each) for each in placed])
     return SpecSet(
-        description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
-        {**resolver.files, DESCRIPTION: Location(path)},
-        templates,
-        version,
-        base.template_comment,
-        base.version_file or path,
-        tuple(resolver.looked_for),
-        Described(description, tuple(resolver.sources), by_family, tuple(moved), hooks),
-        resolver.headers,
-        base.whole,
+        name=description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
+        files={**resolver.files, DESCRIPTION: Location(path)},
+        templates=templates,
+        version=version,
+        template_comment=base.template_comment,
+        version_file=base.version_file or path,
+        looked_for=tuple(resolver.looked_for),
+        described=Described(
+            description=description,
+            sources=tuple(resolver.sources),
+            templates=by_family,
+            moved=tuple(moved),
+            hooks=hooks,
+        ),
+        headers=resolver.headers,
+        whole=base.whole,
     )
 
 

@@ -28,7 +28,9 @@ def of_function(db: Database, family: Family, identity: str) -> list[str]:
 def _unit(db: Database, family: Family, name: str) -> Unit:
     """A name as a unit: that of its binding, or without an entry if it is only written by hand."""
     plain = name.rpartition(".")[2]
-    return python_names.named(db, family, name) or Unit(name, name, plain, plain, ROLE, "")
+    return python_names.named(db, family, name) or Unit(
+        name=name, title=name, operator=plain, op=plain, role=ROLE, entry=""
+    )
 
 
 KIND = Kind(listed, named, of_function=of_function)

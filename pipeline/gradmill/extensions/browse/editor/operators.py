@@ -62,14 +62,14 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
     rows = _rows(db, pair) if pair is not None else []
     other = next((row.op for row in rows if row.function != function), "")
     return OperatorFacts(
-        head.schema,
-        head.namespace,
-        head.kind,
-        native.generated_from or "",
-        tuple((key, kernel.name) for key, kernel in native.dispatch.items()),
-        native.tags,
-        name_of(other),
-        tuple(_node(db, row) for row in rows if row.node),
+        schema=head.schema,
+        namespace=head.namespace,
+        kind=head.kind,
+        generated_from=native.generated_from or "",
+        dispatch=tuple((key, kernel.name) for key, kernel in native.dispatch.items()),
+        tags=native.tags,
+        served_by=name_of(other),
+        nodes=tuple(_node(db, row) for row in rows if row.node),
     )
 
 

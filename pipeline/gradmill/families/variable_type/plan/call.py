@@ -83,15 +83,15 @@ def call(subject: Subject, decomposed_if: str) -> KernelCall:
     exempt = subject.name in subject.release.dont_enforce_same_tensor_impl_or_storage
     checked, returned = ((), ()) if exempt else (_checked(subject), _returned(subject))
     return KernelCall(
-        f"at::redispatch::{schema.name.unqualified}{symint}{faithful}",
-        tuple(_passed(a) for a in schema.arguments),
-        subject.is_view or subject.modifies,
-        _tied(subject) if assigned else (),
-        any(is_tensor_like(r.type) for r in schema.returns),
-        _decomposition(subject, decomposed_if) if decomposed_if else None,
-        checked,
-        returned if checked else (),
-        subject.wrapper,
+        function=f"at::redispatch::{schema.name.unqualified}{symint}{faithful}",
+        arguments=tuple(_passed(a) for a in schema.arguments),
+        below_autograd=subject.is_view or subject.modifies,
+        results=_tied(subject) if assigned else (),
+        moves=any(is_tensor_like(r.type) for r in schema.returns),
+        decomposition=_decomposition(subject, decomposed_if) if decomposed_if else None,
+        checked=checked,
+        returned=returned if checked else (),
+        kernel=subject.wrapper,
     )
 
 
