@@ -4,9 +4,9 @@ Of each, the torch wheel is downloaded (once: it is kept, in the folder that `GR
 added to `KNOWN` in `pipeline/gradmill/releases/table.py` and to the README, and the names that its formulas may call
 and the digests of its generator's files to the tables of `pipeline/gradmill/releases/names`. Then gradmill is compared
 with the release's own torchgen on its package, all files and all functions, and on a checkout. What differs is listed,
-as are warnings about formulas: all of these compile. Where a list of torchgen's differs, the row that the table lacks
-is printed. What else differs needs rows, too, or lines with `//>=` the release in the texts of families: add them, and
-run this again.
+as are warnings about formulas: all of these compile. Where a list of torchgen's differs, the rows that begin or end are
+printed, those of sets and mappings as `pipeline/gradmill/releases/facts` has them. What else differs needs rows, too,
+or lines with `//>=` the release in the texts of families: add them, and run this again.
 
 Before there is a wheel: `--checkout FOLDER` reads a PyTorch checkout of the release's branch in its place.
 

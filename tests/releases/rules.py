@@ -1,10 +1,11 @@
-"""How the facts of a release differ from the lists of its own torchgen, as the rows of the table that are missing."""
+"""How the facts of a release differ from the lists of its own torchgen, as the rows that are missing."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("upstream_rules.py")
@@ -17,25 +18,30 @@ def upstream_rules(root: Path) -> dict[str, list[str] | dict[str, object] | int]
 
 
 def missing_rows(version: str, root: Path) -> list[str]:
-    """A row `Change(…)` for each field in which gradmill's facts of a release differ from the torchgen in `root`."""
-    from gradmill.releases import minor, resolve
+    """What differs between gradmill's facts of a release and the torchgen in `root`: for sets and mappings the rows of
+    `releases/facts`, those that end and those that begin, after their field; else a row `Change(…)` of the table."""
+    from gradmill.releases import KNOWN, minor, resolve
+    from gradmill.releases.facts import facts_of
 
-    release = resolve(minor(version))
+    known = [minor(each) for each in KNOWN]
+    of = minor(version)
+    release, facts, before = resolve(of), facts_of(of), known[max(known.index(of) - 1, 0)]
     rows = []
     for field, theirs in upstream_rules(root).items():
         ours = getattr(release, field)
-        if isinstance(theirs, int):
-            if ours != theirs:
-                rows.append(f'Change("{minor(version)}", "{field}", "…", set={theirs}),')
-            continue
-        if isinstance(theirs, dict):
-            mine = {key: value if isinstance(value, str) else sorted(value) for key, value in ours.items()}
-            added: object = {key: value for key, value in theirs.items() if mine.get(key) != value}
-        else:
-            mine = dict.fromkeys(ours)
-            added = tuple(name for name in theirs if name not in mine)
-        removed = tuple(name for name in mine if name not in theirs)
-        parts = [f"{name}={value!r}" for name, value in (("add", added), ("remove", removed)) if value]
-        if parts:
-            rows.append(f'Change("{minor(version)}", "{field}", "…", {", ".join(parts)}),')
+        if field in facts and not isinstance(theirs, int):
+            own, other = lines_of(ours), lines_of(theirs)
+            rows += [f"{field}: {line}; …-{before}  # …" for line in own if line not in other]
+            rows += [f"{field}: {line}; {of}-  # …" for line in other if line not in own]
+        elif isinstance(theirs, int):
+            rows += [f'Change("{of}", "{field}", "…", set={theirs}),'] if ours != theirs else []
+        elif set(ours) != set(theirs):
+            rows.append(f'Change("{of}", "{field}", "…", set={tuple(theirs)}),')
     return rows
+
+
+def lines_of(facts: Iterable[str] | dict[str, str] | dict[str, Iterable[str]]) -> list[str]:
+    """The rows of a set, or of a mapping."""
+    if not isinstance(facts, dict):
+        return sorted(facts)
+    return [f"{key} = {value if isinstance(value, str) else ' '.join(sorted(value))}" for key, value in facts.items()]

@@ -244,10 +244,14 @@ def test_a_list_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
         Change(of, "trace_shards", "", set=7),
     )
     monkeypatch.setattr("gradmill.releases.CHANGES", (*CHANGES, *changes))
+    known = [minor(each) for each in KNOWN]
+    before = known[known.index(of) - 1]
     assert missing_rows(version, root) == [
-        f"""Change("{of}", "unrecorded", "…", add=('lstm_cell',), remove=('recorded',)),""",
-        f"""Change("{of}", "views", "…", add={{'t': 'self'}}),""",
-        f"""Change("{of}", "vmap_other_returns", "…", remove=('batched',)),""",
+        f"unrecorded: recorded; …-{before}  # …",
+        f"unrecorded: lstm_cell; {of}-  # …",
+        f"views: t = other; …-{before}  # …",
+        f"views: t = self; {of}-  # …",
+        f"vmap_other_returns: batched; …-{before}  # …",
         f"""Change("{of}", "trace_shards", "…", set=10),""",
     ]
 

@@ -10,7 +10,9 @@ import msgspec
 
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
+from gradmill.releases.facts import facts_of
 from gradmill.releases.model import Change, Release
+from gradmill.releases.spans import key_of
 from gradmill.releases.table import CHANGES, KNOWN, NAMES_OF, OLDEST
 
 __all__ = ["KNOWN", "Release", "agreed_version", "is_at_least", "minor", "newest_at", "resolve", "resolve_version"]
@@ -70,8 +72,9 @@ def agreed_version(option: str, own: str, source: str) -> str:
 
 
 def resolve(version: str, more: Iterable[Change] = ()) -> Release:
-    """The facts of a known minor release: the oldest one's, with all changes up to it applied, then `more` changes."""
-    values: dict[str, object] = dict(OLDEST)
+    """The facts of a known minor release: its sets and mappings, and what else the oldest one has, with all changes up
+    to it applied; then `more` changes."""
+    values: dict[str, object] = {**OLDEST, **facts_of(version)}
     for change in (*CHANGES, *more):
         if _key(change.since) > _key(version):
             continue
@@ -97,6 +100,4 @@ def is_at_least(version: str, other: str) -> bool:
     return _key(version) >= _key(other)
 
 
-@cache
-def _key(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
+_key = cache(key_of)

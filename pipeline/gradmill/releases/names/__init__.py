@@ -25,6 +25,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from gradmill.query.memo import digest
+from gradmill.releases.spans import rows_of
 
 _TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.txt")}
 
@@ -83,18 +84,5 @@ def digest_of_source(data: bytes) -> str:
 
 
 def _rows(text: str, version: str) -> list[list[str]]:
-    """The rows of a table that are valid for a release, each as its columns without the releases that it names."""
-    wanted = _key(version)
-    rows = []
-    for line in text.splitlines():
-        row, _, span = line.partition("; ")
-        since, _, until = span.partition("-")
-        if (since and wanted < _key(since)) or (until and wanted > _key(until)):
-            continue
-        if not row.startswith("#"):
-            rows.append(row.split())
-    return rows
-
-
-def _key(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
+    """The rows of a table that are valid for a release, each as its columns."""
+    return [row.split() for row in rows_of(text.splitlines(), version)]

@@ -1,0 +1,22 @@
+"""Rows of tables, each with the releases that it is valid for: `row; 2.8-2.9  # why`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+
+def rows_of(lines: Iterable[str], version: str) -> Iterator[str]:
+    """The rows that are valid for a minor release, without the releases that they name and the reasons."""
+    wanted = key_of(version)
+    for line in lines:
+        if not line or line.startswith("#"):
+            continue
+        row, _, span = line.partition("  # ")[0].partition("; ")
+        since, _, until = span.partition("-")
+        if (not since or wanted >= key_of(since)) and (not until or wanted <= key_of(until)):
+            yield row
+
+
+def key_of(version: str) -> tuple[int, ...]:
+    """A version as a tuple that is compared by number."""
+    return tuple(map(int, version.split(".")))
