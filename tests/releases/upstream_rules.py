@@ -62,6 +62,7 @@ LATER_SETS = {
 # Lists that functions of torchgen have in their text: field -> module, name of the variable there.
 IN_FUNCTIONS = {
     "header_keys": ("gen", "functions_keys"),
+    "keyword_arguments": ("gen", "EXCLUSION_LIST"),
     "shim_devices": ("gen", "aoti_backends"),
     "shims_with_optional_returns": ("gen_aoti_c_shim", "name"),
     "vmap_other_returns": ("gen_vmap_plumbing", "return_symint_overrides"),
@@ -103,7 +104,25 @@ def main() -> None:
         (lists[field],) = numbers_of_files(module)
     types, scalars = value_of("api.types", "BaseTypeToCppMapping"), value_of("model", "BaseTy")
     lists["base_types"] = {each.name: str(types[each]) if each in types else "" for each in scalars}
-    json.dump(lists, sys.stdout)
+    json.dump(lists | of_keys(), sys.stdout)
+
+
+def of_keys() -> dict[str, object]:
+    """What functions of torchgen return for each key that has kernels."""
+    model, dest = import_module("torchgen.model"), import_module("torchgen.dest.native_functions")
+    predicates = (getattr(model, name, None) for name in ("is_cuda_dispatch_key", "is_xpu_dispatch_key"))
+    guarded = [key.name for is_in in predicates if is_in for key in model.DispatchKey if is_in(key)]
+    macros, headers = {}, {}
+    for key in model.dispatch_keys:
+        index = model.BackendIndex(key, use_out_as_primary=True, device_guard=False, external=False, index={})
+        prefix = getattr(dest, "torch_api_key_word_prefix", lambda _: "")(index).strip()
+        if prefix not in ("", "TORCH_API"):
+            macros[key.name] = prefix
+        lines = import_module("torchgen.dest").gen_registration_headers(index, per_operator_headers=True, rocm=False)
+        header = next((line for line in lines if line.endswith("EmptyTensor.h>")), None)
+        if header is not None:
+            headers[key.name] = header.removeprefix("#include <").removesuffix(">")
+    return {"guarded_keys": sorted(guarded), "struct_macros": macros, "empty_headers": headers}
 
 
 def value_of(module: str, name: str):
@@ -137,9 +156,11 @@ def members_in_text(module: str, name: str) -> list[str] | None:
 
 
 def of_text(node: ast.expr) -> list[str]:
-    """The member that a text names: `DispatchKey.CPU`, a name in quotes, None for ATen."""
+    """The member that a text names: `DispatchKey.CPU`, a name in quotes, an operator with its argument; None is ATen."""
     if isinstance(node, ast.Attribute):
         return [node.attr]
+    if isinstance(node, ast.Tuple):
+        return [".".join(part for each in node.elts for part in of_text(each))]
     if not isinstance(node, ast.Constant):
         return []
     return [ATEN_SHIMS if node.value is None else str(node.value)]
