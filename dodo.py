@@ -171,7 +171,7 @@ def task_emit() -> Iterator[dict[str, Any]]:
             partial(unit_is_current, at),
             partial(session.update, Selection(units=[at])),
             name=f"{family}:{title}",
-            doc=unit.op,
+            doc=unit.overload,
             task_dep=before,
         )
     for family, of_family in titles.items():

@@ -156,7 +156,7 @@ def members_in_text(module: str, name: str) -> list[str] | None:
 
 
 def of_text(node: ast.expr) -> list[str]:
-    """The member that a text names: `DispatchKey.CPU`, a name in quotes, an operator with its argument; None is ATen."""
+    """The member that a text names: `DispatchKey.CPU`, a name in quotes, an operator with an argument; None is ATen."""
     if isinstance(node, ast.Attribute):
         return [node.attr]
     if isinstance(node, ast.Tuple):

@@ -66,6 +66,6 @@ def distributed(units: Iterable[Unit], count: int, *, everything: bool = True) -
     every = tuple(unit.name for unit in listed)
     members: list[list[str]] = [[] for _ in range(count)]
     for unit in listed if count > 1 else ():
-        members[shard_of(unit.operator, count)].append(unit.name)
+        members[shard_of(unit.shard_key, count)].append(unit.name)
     shards = {f"_{i}": tuple(names) for i, names in enumerate(members)} if count > 1 else {"_0": every}
     return {**shards, EVERYTHING: every} if everything else shards

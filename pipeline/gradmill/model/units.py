@@ -10,8 +10,8 @@ class Unit(Struct, frozen=True, gc=False, array_like=True):
 
     name: str  # unique in its family
     title: str  # its name in C++
-    operator: str  # decides the shard, as upstream does
-    op: str  # the operator with its overload; in a file of an extension, the function
+    shard_key: str  # decides the shard, as upstream does
+    overload: str  # the operator with its overload; in a file of an extension, the function
     role: Role  # of the file with its entry
     entry: str
     dispatch_key: str = ""

@@ -219,7 +219,7 @@ class Explainer:
     def _in_files(self) -> dict[UnitKey, list[str]]:
         listed = (((file.family, unit), name) for name, file in self._files.items() for unit in self._within(name))
         known = ((self._units.get(at), at, name) for at, name in listed)
-        named = ((at, name.replace(ANY, unit.operator)) for unit, at, name in known if unit is not None)
+        named = ((at, name.replace(ANY, unit.shard_key)) for unit, at, name in known if unit is not None)
         return by_key((at, name) for at, name in named if name in self._written)
 
     def _pairs(self, name: str) -> list[FunctionWithInfo]:

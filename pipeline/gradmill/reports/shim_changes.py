@@ -73,7 +73,7 @@ def changes(db: Database, file: File, before: str) -> list[Problem]:
         own = _functions(_piece(db, file, unit.name))
         known.update(own)
         error = _change(file, unit, own, old, db)
-        problems += [problem_of(error, "native", unit.entry, unit.op)] if error is not None else []
+        problems += [problem_of(error, "native", unit.entry, unit.overload)] if error is not None else []
     problems += [_removed(file, name) for name in old if name not in known]
     if not problems:
         error = SpecError(f"{file.name} is not what would be written now", f"run {_UPDATE}, and look at the difference")

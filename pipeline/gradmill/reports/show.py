@@ -244,7 +244,7 @@ def _bindings(db: Database, layout: Layout) -> Iterator[Listed]:
     texts = schemas.schema_texts(db)
     for unit in all_bindings(db, BINDINGS):
         called = (name for function in unit.functions for name in op_names(texts[function]))
-        yield {unit.name, unit.op, *called}, partial(_binding, db, unit.name)
+        yield {unit.name, unit.overload, *called}, partial(_binding, db, unit.name)
 
 
 def _binding(db: Database, name: str) -> Row:

@@ -205,7 +205,7 @@ def file_of(db: Database, layout: str, shards: int, name: str) -> File | None:
             operator = name[len(before) : len(name) - len(after)]
             own = files.item(db, layout, shards, entry)
             assert own is not None
-            units = [unit for unit in units_in(db, own.family, bucket_of(operator)) if unit.operator == operator]
+            units = [unit for unit in units_in(db, own.family, bucket_of(operator)) if unit.shard_key == operator]
             if units:
                 return own.of(operator, (unit.name for unit in units))
     return None

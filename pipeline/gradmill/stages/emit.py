@@ -93,7 +93,7 @@ def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role
         named = (name for name, own in functions.items() if str(own.func.name) == error.op)
         return member.role, entry_of(next(named, member.function)), error.op
     place = definition_of(db, member.function) if error.role == "derivatives" else None
-    return place or (member.role, member.entry, member.op)
+    return place or (member.role, member.entry, member.overload)
 
 
 def _within_backend(db: Database, role: Role, name: str, problem: Problem) -> Problem:

@@ -33,8 +33,8 @@ class Members(Struct, frozen=True, array_like=True):
         return Unit(
             name=name,
             title=self.op,
-            operator=self.operator,
-            op=self.op,
+            shard_key=self.operator,
+            overload=self.op,
             role="native",
             entry=entry,
             function=self.first,

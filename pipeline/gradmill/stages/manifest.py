@@ -118,7 +118,7 @@ def lines_of_each(db: Database, layout: str, shards: int, bucket: str) -> bytes:
     lines = []
     for name, file in files_of_each(db, layout, shards).items():
         inputs = _inputs_of(db, file)
-        titled = by_key((name.replace(ANY, unit.operator), unit.title) for unit in units_in(db, file.family, bucket))
+        titled = by_key((name.replace(ANY, unit.shard_key), unit.title) for unit in units_in(db, file.family, bucket))
         lines += [
             ManifestFile(
                 path=each,

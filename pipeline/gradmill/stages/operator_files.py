@@ -62,7 +62,7 @@ def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: 
         template = template_of(db, file)
     except SpecError:
         return {}
-    operators = by_key((unit.operator, unit.name) for unit in units_in(db, file.family, bucket))
+    operators = by_key((unit.shard_key, unit.name) for unit in units_in(db, file.family, bucket))
     listed = [file.of(operator, members) for operator, members in operators.items()]
     filled = {each.name: _filled(db, each, template) for each in listed}
     return {each: formatted(db, own).encode() for each, own in filled.items() if own is not None}

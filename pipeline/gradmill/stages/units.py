@@ -74,7 +74,7 @@ def from_entries(db: Database) -> dict[str, int]:
         for each in units(db, family):
             natives = {entry_of(name) for name in each.functions or [each.function] if name}
             defined = {each.entry} if kind.unit == "Node" else definitions.get(each.function, set())
-            if kind.subject == OUTPUTS and release(db).viewed(each.op.partition(".")[0]) is None:
+            if kind.subject == OUTPUTS and release(db).viewed(each.overload.partition(".")[0]) is None:
                 defined = set()
             defined = defined if kind.subject in (REVERSE, DERIVATIVES, OUTPUTS) else set()
             forms = _forms(db, each) if "deprecated" in kind.reads else set()
@@ -149,7 +149,7 @@ def _forms(db: Database, unit: Unit) -> set[str]:
     """The entries of the deprecated forms that a binding parses."""
     from gradmill.stages.python_names import called
 
-    return {form for function_, form in called(db, unit.op) if function_ in unit.functions}
+    return {form for function_, form in called(db, unit.overload) if function_ in unit.functions}
 
 
 def units_of(db: Database, family: str, function: str) -> list[str]:

@@ -57,7 +57,7 @@ def _listed(session: Session, *, inner: bool) -> list[Listed]:
     if inner:
         named = units_of_build(session.db)
         schemas = schemas_of(session.db, named)
-        units = ((f"{UNITS}:{title}", schemas.get(title) or unit.op) for title, (_, unit) in named.items())
+        units = ((f"{UNITS}:{title}", schemas.get(title) or unit.overload) for title, (_, unit) in named.items())
         listed += [Listed(name, doc) for name, doc in units]
         files = session.file_names()
         listed += [Listed(f"{FILES}:{name}", f"assemble {name}", target=session.path(name)) for name in files]

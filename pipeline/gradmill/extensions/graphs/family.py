@@ -34,7 +34,7 @@ class Graphs(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """A header and a source for each file of graphs."""
-        members = by_key((unit.operator, unit.name) for unit in units)
+        members = by_key((unit.shard_key, unit.name) for unit in units)
         return [
             File(f"{FOLDER}{stem}{ending}", "", {}, tuple(names), whole=True)
             for stem, names in members.items()

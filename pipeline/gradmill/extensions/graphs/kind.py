@@ -18,7 +18,9 @@ def named(db: Database, family: Family, name: str) -> Unit | None:
 
 
 def _unit(file: str, name: str) -> Unit:
-    return Unit(name=f"{file}:{name}", title=name, operator=stem(file), op=name, role="added", entry=name, function="")
+    return Unit(
+        name=f"{file}:{name}", title=name, shard_key=stem(file), overload=name, role="added", entry=name, function=""
+    )
 
 
 KIND = Kind(listed, named)

@@ -48,7 +48,7 @@ class CppApi(InAten):
         of tensors, the functions that redispatch, and the sources."""
         names = tuple(unit.name for unit in units)
         if layout.operator_headers:
-            included = [f"#include <ATen/ops/{base}.h>" for base in sorted({unit.operator for unit in units})]
+            included = [f"#include <ATen/ops/{base}.h>" for base in sorted({unit.shard_key for unit in units})]
         else:
             included = ["#include <ATen/Operators.h>"]
         header: dict[str, Content] = {"operator_includes": f"#include <ATen/ops/{ANY}_ops.h>"}

@@ -157,8 +157,8 @@ def _structs(units: Sequence[Unit], methods: frozenset[str], *, of_operators: bo
             _declared("MethodOperators", _METHODS, [], own),
         ]
     return [
-        _declared("Operators", _STRUCTS, _includes(sorted({unit.operator for unit in units})), ()),
-        _declared("MethodOperators", _METHODS, sorted(_includes({unit.operator for unit in own})), ()),
+        _declared("Operators", _STRUCTS, _includes(sorted({unit.shard_key for unit in units})), ()),
+        _declared("MethodOperators", _METHODS, sorted(_includes({unit.shard_key for unit in own})), ()),
     ]
 
 

@@ -163,7 +163,7 @@ def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
 
 def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:
     """The includes of all operators that have kernels for a key."""
-    names = {unit.operator for unit in units if not unit.synthesized}
+    names = {unit.shard_key for unit in units if not unit.synthesized}
     suffixes = ["_native"]
     if key == EXPLICIT_NON_FUNCTIONAL:
         suffixes.append("")

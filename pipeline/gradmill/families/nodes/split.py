@@ -83,7 +83,7 @@ def shard_of(unit: Unit, shards: int) -> int:
     Overloads, foreach and copy variants share a shard, because one formula often serves all of them. Of the usual
     digests, this one distributes the operators of all known releases most evenly (at most 1.23 times the mean of 16).
     """
-    operator = unit.op.partition(".")[0]
+    operator = unit.overload.partition(".")[0]
     operator = operator.removeprefix("_foreach_").removesuffix("_copy")
     digest = hashlib.blake2s(operator.encode()).digest()
     return int.from_bytes(digest[:8], "big") % shards

@@ -40,7 +40,7 @@ class ReturnTypes(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header and the source."""
-        return super().files(sorted(units, key=lambda unit: unit.op.partition(".")[0]), layout, release)
+        return super().files(sorted(units, key=lambda unit: unit.overload.partition(".")[0]), layout, release)
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function has a Python binding that returns named values."""

@@ -73,7 +73,7 @@ def _units(db: Database, families: Iterable[str]) -> Iterator[tuple[tuple[str, s
         listed = units(db, family)
         for unit, schema in zip(listed, schemas_of(db, ((family, each) for each in listed))):
             key = f" [{unit.dispatch_key}]" if unit.dispatch_key not in ("", DEFAULT_KEY) else ""
-            yield (family, unit.name), CodeUnit(f"{unit.op}{key}", unit.title, schema)
+            yield (family, unit.name), CodeUnit(f"{unit.overload}{key}", unit.title, schema)
 
 
 def _read(
@@ -97,7 +97,7 @@ def _read(
 def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, CodeFile]:
     """The files of all operators, from what `_read` made of their entry."""
     before, _, after = name.partition(ANY)
-    of = {unit.name: unit.operator for unit in units(db, whole.family)}
+    of = {unit.name: unit.shard_key for unit in units(db, whole.family)}
     by_operator = by_key((of[unit], unit) for unit in whole.units)
     return {
         each: replace(

@@ -73,8 +73,8 @@ def unit_of(family: Family, name: str, of: FunctionNames) -> Unit:
     return Unit(
         name=name,
         title=family.titled(of),
-        operator=shard,
-        op=of.name,
+        shard_key=shard,
+        overload=of.name,
         role="native",
         entry=entry_of(name),
         function=name,

@@ -29,7 +29,7 @@ def _unit(db: Database, family: Family, name: str) -> Unit:
     """A name as a unit: that of its binding, or without an entry if it is only written by hand."""
     plain = name.rpartition(".")[2]
     return python_names.named(db, family, name) or Unit(
-        name=name, title=name, operator=plain, op=plain, role=ROLE, entry=""
+        name=name, title=name, shard_key=plain, overload=plain, role=ROLE, entry=""
     )
 
 

@@ -23,8 +23,8 @@ def _unit(name: str, row: NodeRow) -> Unit:
     return Unit(
         name,
         title=row.node or "",
-        operator=row.operator,
-        op=row.op,
+        shard_key=row.operator,
+        overload=row.op,
         role="derivatives",
         entry=row.definition,
         dispatch_key=row.dispatch_key,

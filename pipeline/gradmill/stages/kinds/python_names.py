@@ -52,8 +52,8 @@ def _unit(name: str, functions: list[str]) -> Unit:
     return Unit(
         name=name,
         title=name,
-        operator=base,
-        op=plain,
+        shard_key=base,
+        overload=plain,
         role="native",
         entry=entry_of(first),
         function=first,

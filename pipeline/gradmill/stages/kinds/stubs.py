@@ -25,8 +25,8 @@ def named(db: Database, family: Family, name: str) -> Unit | None:
     return Unit(
         name=name,
         title=title,
-        operator=base_of(own),
-        op=own.op,
+        shard_key=base_of(own),
+        overload=own.op,
         role="native",
         entry=entry,
         dispatch_key=own.key,

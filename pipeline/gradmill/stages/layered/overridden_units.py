@@ -58,7 +58,7 @@ def rules_of(db: Database, family: str) -> Family:
 
 def about_unit(db: Database, unit: Unit) -> FunctionFacts:
     """The facts of a unit's function that a description may select by."""
-    return about.item(db, unit.function) or FunctionFacts(unit.op, unit.op.partition(".")[0], ATEN, ())
+    return about.item(db, unit.function) or FunctionFacts(unit.overload, unit.overload.partition(".")[0], ATEN, ())
 
 
 def overridden_unit(

@@ -94,7 +94,7 @@ def _named(db: Database, layout: str, shards: int, file: File) -> Iterator[tuple
         yield from ((unit, file.name) for unit in units_of(db, layout, shards, file.name))
         return
     for unit in units(db, file.family):
-        name, bucket = file.name.replace(ANY, unit.operator), bucket_of(unit.operator)
+        name, bucket = file.name.replace(ANY, unit.shard_key), bucket_of(unit.shard_key)
         if name in made_of_each(db, layout, shards, file.name, bucket):
             yield unit.name, name
 
