@@ -118,7 +118,7 @@ def pieces_in(slots: Mapping[str, str]) -> dict[str, Content]:
     return {hole: Pieces((piece,)) for hole, piece in slots.items()}
 
 
-class Made(Struct, frozen=True, array_like=True):
+class FileDigest(Struct, frozen=True, array_like=True):
     """The size and digests of a generated file."""
 
     size: int

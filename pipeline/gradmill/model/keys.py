@@ -84,7 +84,7 @@ KEYS: dict[Role, dict[str, Key]] = {
 SHARED = "\0"  # the key of the schema of an entry that has the same list of tags, by an alias
 LINE = "__line__"  # the key to which PyTorch's loader sets the line of each mapping, also where it is written
 # The key that names an entry.
-HEADS: dict[Role, str] = {role: next(iter(keys)) for role, keys in KEYS.items()}
+ENTRY_KEY: dict[Role, str] = {role: next(iter(keys)) for role, keys in KEYS.items()}
 
 
 def keys_with(*values: Value) -> list[str]:

@@ -31,10 +31,10 @@ from gradmill.stages.added import is_added
 from gradmill.stages.arrangement import file_of, files, units_of
 from gradmill.stages.emit import text
 from gradmill.stages.match import all_pairs
-from gradmill.stages.operator_files import made_of_each, written_files
+from gradmill.stages.operator_files import digests_of_each, written_files
 from gradmill.stages.requested import families
 from gradmill.stages.set import defines, hooks
-from gradmill.stages.shard import made
+from gradmill.stages.shard import file_digest
 from gradmill.stages.units import schema_of, units
 
 _MANY = 20  # more units than this are counted, not listed
@@ -92,9 +92,9 @@ class Explainer:
     def _causes_of_file(self, name: str) -> Ends:
         """Why a file would be written; empty if its bytes are up to date."""
         db, at, home = self._db, self._layout, self._written[name]
-        if self._places.matches(name, home.digest or made(db, *at, name).xxh3):
+        if self._places.matches(name, home.digest or file_digest(db, *at, name).xxh3):
             return {}
-        of = row(made_of_each, *at, home.entry, home.bucket) if home.bucket else row(made, *at, name)
+        of = row(digests_of_each, *at, home.entry, home.bucket) if home.bucket else row(file_digest, *at, name)
         return self._trail.causes(of) or {TOUCHED: None}
 
     # ---- all changes

@@ -18,7 +18,7 @@ from gradmill.families.declarations.files import DECLARATIONS
 from gradmill.families.file import File
 from gradmill.model.autograd import Info
 from gradmill.model.bindings import DeprecatedForm, Overload
-from gradmill.model.keys import HEADS
+from gradmill.model.keys import ENTRY_KEY
 from gradmill.model.native import FunctionSummary
 from gradmill.model.nodes import FunctionWithInfo, NodeRow
 from gradmill.model.units import Unit
@@ -118,7 +118,7 @@ def _specs(db: Database, layout: Layout) -> Iterator[Listed]:
         named = specs.files_of(db, role)
         for entry, piece in zip(db.names(specs.entries, role), specs.texts(db, role)):
             value = specs.value(db, role, entry)
-            name = value.get(HEADS[role]) if isinstance(value, dict) else None
+            name = value.get(ENTRY_KEY[role]) if isinstance(value, dict) else None
             yield (
                 {entry, *(op_names(name) if isinstance(name, str) else ())},
                 partial(_entry, db, role, named[entry], entry, piece),

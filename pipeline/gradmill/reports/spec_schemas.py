@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gradmill.model.keys import HEADS, KEYS, Key, Value
+from gradmill.model.keys import ENTRY_KEY, KEYS, Key, Value
 from gradmill.problems.problem import Role
 from gradmill.releases.model import Release
 
@@ -45,7 +45,7 @@ def spec_schema(file: str, release: Release, tags: Collection[str]) -> Json:
         "type": "array",
         "items": {
             "type": "object",
-            "required": [HEADS[role]],
+            "required": [ENTRY_KEY[role]],
             "properties": {name: _value(key, facts) for name, key in KEYS[role].items()},
             "additionalProperties": _FORMULA if role == "derivatives" else False,
         },

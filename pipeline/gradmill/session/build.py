@@ -187,9 +187,9 @@ class Build:
 
     def wanted_digest(self, name: str) -> bytes:
         """The digest of the bytes that a generated file should have."""
-        from gradmill.stages.shard import made
+        from gradmill.stages.shard import file_digest
 
-        return self.written_files()[name].digest or made(self.db, *self.layout, name).xxh3
+        return self.written_files()[name].digest or file_digest(self.db, *self.layout, name).xxh3
 
     def places(self) -> Mapping[str, str]:
         """The places of all generated files, by name, as `Outputs.place` has them; of this revision."""

@@ -203,18 +203,18 @@ class Session(Build):
 
     def is_file_current(self, name: str) -> bool:
         """Whether the files of one name have the bytes that they should have. Verifies, and writes nothing."""
-        from gradmill.stages.shard import made, parts
+        from gradmill.stages.shard import file_digest, parts
 
-        valid = self.db.is_valid(parts if ANY in name else made, *self.layout, name)
+        valid = self.db.is_valid(parts if ANY in name else file_digest, *self.layout, name)
         return valid and not self._update_file(name, SILENT, write=False)
 
     def _changed(self, name: str) -> dict[str, Parts]:
         """The bytes to write of a file, none if it has them."""
-        from gradmill.stages.shard import contents, made
+        from gradmill.stages.shard import contents, file_digest
 
         at = (*self.layout, name)
         # Used below: the database does not keep so large a value.
-        data = None if self.db.is_valid(made, *at) else contents(self.db, *at)
+        data = None if self.db.is_valid(file_digest, *at) else contents(self.db, *at)
         if self.outputs.has_digest(self.path(name), self.wanted_digest(name)):
             return {}
         return {name: contents(self.db, *at) if data is None else data}
@@ -294,13 +294,13 @@ class Session(Build):
     def is_complete(self) -> bool:
         """Whether this session has brought all files and the manifest up to date."""
         from gradmill.stages.arrangement import files
-        from gradmill.stages.shard import made, parts
+        from gradmill.stages.shard import file_digest, parts
 
         db, at = self.db, self.layout
         if not self._has_manifest or not db.is_clean(files, *at):
             return False
         names = self.file_names()
-        clean = all(db.is_clean(parts if ANY in name else made, *at, name) for name in names)
+        clean = all(db.is_clean(parts if ANY in name else file_digest, *at, name) for name in names)
         return clean and self._current.issuperset(names)
 
     def is_recorded(self) -> bool:

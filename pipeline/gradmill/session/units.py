@@ -90,10 +90,10 @@ class StaleUnits:
                 self._complete(*key)
 
     def _complete(self, *key: Any) -> None:
-        from gradmill.stages.operator_files import made_of_each
+        from gradmill.stages.operator_files import digests_of_each
         from gradmill.stages.shard import block
 
-        self._build.db.digest(made_of_each if ANY in key[2] else block, *key)
+        self._build.db.digest(digests_of_each if ANY in key[2] else block, *key)
 
     def _dirty_blocks(self, name: str) -> Iterator[tuple[Key, list[At]]]:
         """The dirty blocks of a file, each with its units that have dirty texts."""
@@ -128,7 +128,7 @@ class StaleUnits:
     def _dirty_files(self, name: str) -> Iterator[tuple[Key, list[At]]]:
         """The buckets of operators with dirty files of one name, each with its units."""
         from gradmill.stages.arrangement import files
-        from gradmill.stages.operator_files import made_of_each
+        from gradmill.stages.operator_files import digests_of_each
         from gradmill.stages.schemas import buckets
         from gradmill.stages.shard import outline, parts
         from gradmill.stages.units import units_in
@@ -136,10 +136,10 @@ class StaleUnits:
         db, at = self._build.db, (*self._build.layout, name)
         file = files.item(db, *at)
         assert file is not None
-        keys = self._dirty_deps(made_of_each, parts, at, besides=outline.name)
+        keys = self._dirty_deps(digests_of_each, parts, at, besides=outline.name)
         if keys is None:
             listed = ((*at, bucket) for bucket in db.names(buckets))
-            keys = [key for key in listed if not db.is_clean(made_of_each, *key)]
+            keys = [key for key in listed if not db.is_clean(digests_of_each, *key)]
         for key in keys:
             if members := [(file.family, unit.name) for unit in units_in(db, file.family, key[3])]:
                 yield key, members

@@ -203,7 +203,7 @@ class Synthesized(Struct, frozen=True, array_like=True):
 
 
 @query
-def served(db: Database, bucket: str) -> Synthesized:
+def synthesized_in(db: Database, bucket: str) -> Synthesized:
     """The derivatives that serve the foreach functions of a bucket."""
     listed = references(db, bucket)
     rows = (row_of(db, name) for name in listed)
@@ -216,4 +216,4 @@ def served(db: Database, bucket: str) -> Synthesized:
 @query
 def stage(db: Database) -> int:
     """Validates all synthesized infos; returns the number of buckets."""
-    return len([db.digest(served, bucket) for bucket in db.names(buckets)])
+    return len([db.digest(synthesized_in, bucket) for bucket in db.names(buckets)])

@@ -26,7 +26,7 @@ def kernels(db: Database, bucket: str) -> dict[str, FunctionWithInfo]:
     """The functions of a bucket with autograd kernels: those with derivatives under some key, and those that are not
     composed of other functions."""
     listed = dict(heads(db, bucket))
-    keys = {**infos.own_keys(db, bucket), **foreach.served(db, bucket).keys}
+    keys = {**infos.own_keys(db, bucket), **foreach.synthesized_in(db, bucket).keys}
     return {
         pair.function: pair
         for pair in pairs(db, bucket)
@@ -46,22 +46,22 @@ def all_kernels(db: Database) -> list[FunctionWithInfo]:
 
 
 @query
-def served(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
+def kernel_derivatives(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
     """The part of its derivatives that a function's kernels depend on; None if no derivatives serve it."""
     pair = kernel(db, name)
     if pair is None or pair.source is None:
         return None
-    derivatives = (_served(db, pair, source, key) for key, source in pair.source.items())
+    derivatives = (_kernel_derivative(db, pair, source, key) for key, source in pair.source.items())
     return tuple(derivative for derivative in derivatives if derivative is not None)
 
 
 def function_with_derivatives(db: Database, name: str) -> FunctionWithDerivatives | None:
     """A function with the part of its derivatives that its kernels depend on."""
     native = function(db, name)
-    return None if native is None else FunctionWithDerivatives(native, served(db, name))
+    return None if native is None else FunctionWithDerivatives(native, kernel_derivatives(db, name))
 
 
-def _served(db: Database, pair: FunctionWithInfo, source: str, key: str) -> KernelDerivative | None:
+def _kernel_derivative(db: Database, pair: FunctionWithInfo, source: str, key: str) -> KernelDerivative | None:
     from gradmill.rules.kernels.derivative import kernel_derivative  # only needed for derivatives that changed
 
     row, own = node(db, infos.keyed(source, key)), info(db, source, key)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gradmill import __version__
-from gradmill.families.file import ANY, File, Made
+from gradmill.families.file import ANY, File, FileDigest
 from gradmill.families.table import FAMILIES
 from gradmill.model.entries import by_key
 from gradmill.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit, Units
@@ -20,11 +20,11 @@ from gradmill.specs.spec_set import ROLES
 from gradmill.stages.added import all_added, file_of, is_added, signature
 from gradmill.stages.added import lines as lines_in_file
 from gradmill.stages.arrangement import arranged, files
-from gradmill.stages.operator_files import files_of_each, made_of_each
+from gradmill.stages.operator_files import digests_of_each, files_of_each
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets, schema_texts, texts
 from gradmill.stages.set import CODE, spec_label, spec_set, template_label, version
-from gradmill.stages.shard import made
+from gradmill.stages.shard import file_digest
 from gradmill.stages.specs import files_of, files_of_some, lines
 from gradmill.stages.units import is_in_buckets, units, units_in
 
@@ -49,7 +49,7 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
         files=_HERE,
     )
     head, end = msgspec.json.encode(header).split(_HERE)
-    lines = (_file_line(db, listed[name], made(db, *at, name), of) for name, of in within.items())
+    lines = (_file_line(db, listed[name], file_digest(db, *at, name), of) for name, of in within.items())
     of_operators = db.names(buckets) if db.names(files_of_each, *at) else ()
     of_each = filter(None, (lines_of_each(db, *at, bucket) for bucket in of_operators))
     return Parts([head, *_lines(chain(lines, of_each)), end, b"\n"])
@@ -105,7 +105,7 @@ def titles(db: Database, layout: str, shards: int) -> dict[str, memoryview]:
     return {name: lists[file.family, file.units] for name, file in listed.items()}
 
 
-def _file_line(db: Database, file: File, text: Made, titles: memoryview) -> bytes:
+def _file_line(db: Database, file: File, text: FileDigest, titles: memoryview) -> bytes:
     """The manifest's entry for a file, as JSON."""
     within: Any = Raw(titles)
     digests = text.sha256.hex(), text.xxh3.hex()
@@ -128,7 +128,7 @@ def lines_of_each(db: Database, layout: str, shards: int, bucket: str) -> bytes:
                 inputs=inputs,
                 units=tuple(titled[each]),
             )
-            for each, text in made_of_each(db, layout, shards, name, bucket).items()
+            for each, text in digests_of_each(db, layout, shards, name, bucket).items()
         ]
     return b",\n".join(map(_encoder.encode, lines))
 

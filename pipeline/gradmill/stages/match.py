@@ -88,7 +88,7 @@ class _Finder:
         listed = dict(heads(db, bucket))
         own = infos.own_keys(db, bucket)
         self._own = {name: list(keys) for name, keys in own.items() if keys}
-        synthesized = foreach.served(db, bucket)
+        synthesized = foreach.synthesized_in(db, bucket)
         self._synthesized = {name: list(keys) for name, keys in synthesized.keys.items()}
         self._borrowed = synthesized.borrowed
         self._functional: dict[str, str] = {}
@@ -218,8 +218,8 @@ def lost_derivatives(db: Database) -> int:
     count = 0
     for name, operator, close in near_misses((suspect for each in known for suspect in each.suspects), names):
         native, bucket = function(db, name), bucket_of(close)
-        served = {pair.function for pair in _written(db, bucket) if pair.source is not None}
-        others = [head.schema for other, head in heads(db, bucket) if other in served and head.unqualified == close]
+        defined = {pair.function for pair in _written(db, bucket) if pair.source is not None}
+        others = [head.schema for other, head in heads(db, bucket) if other in defined and head.unqualified == close]
         error = lost(operator, close, schema_of(db, name), others)
         if error is not None and native is not None and native.is_abstract:
             op = str(native.func.name)

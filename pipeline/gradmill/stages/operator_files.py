@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gradmill.families.file import ANY, File, Made, Pieces
+from gradmill.families.file import ANY, File, FileDigest, Pieces
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Template, Value
 from gradmill.model.entries import by_key
@@ -44,11 +44,11 @@ def files_of_each(db: Database, layout: str, shards: int) -> dict[str, File]:
 
 
 @query
-def made_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, Made]:
+def digests_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, FileDigest]:
     """The files of a bucket of operators by name, with their sizes and digests. `name`: of their entry."""
     made = {}
     for each, data in contents_of_each(db, layout, shards, name, bucket).items():
-        made[each] = Made(len(data), digest(data), hashlib.sha256(data).digest())
+        made[each] = FileDigest(len(data), digest(data), hashlib.sha256(data).digest())
     return made
 
 
@@ -88,7 +88,7 @@ def homes(db: Database, layout: str, shards: int, name: str) -> dict[str, Home]:
     """The files of all operators, by name. `name`: of their entry."""
     found: dict[str, Home] = {}
     for bucket in db.names(buckets):
-        made = made_of_each(db, layout, shards, name, bucket)
+        made = digests_of_each(db, layout, shards, name, bucket)
         found.update((each, Home(name, bucket, own.xxh3)) for each, own in made.items())
     return found
 
@@ -105,7 +105,7 @@ def distinct(db: Database, layout: str, shards: int) -> bool:
             shorter = longer.removesuffix(middle)
             name = other.replace(ANY, longer)
             own = ((one, shorter), (other, longer))
-            if all(name in made_of_each(db, layout, shards, entry, known[of]) for entry, of in own):
+            if all(name in digests_of_each(db, layout, shards, entry, known[of]) for entry, of in own):
                 first = operators.item(db, known[longer], longer)
                 assert first is not None
                 problem = f"'{shorter}' and '{longer}' would both have the file '{name}'"
@@ -123,12 +123,12 @@ def _after(entry: str) -> str:
     return entry.partition(ANY)[2]
 
 
-def made_of_all(db: Database, layout: str, shards: int, name: str) -> Made:
+def digest_of_all(db: Database, layout: str, shards: int, name: str) -> FileDigest:
     """The size and digests of all files of an entry, as of their names and digests."""
-    every = [made_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
+    every = [digests_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
     listed = b"".join(each.encode() + made.sha256 for files in every for each, made in sorted(files.items()))
     size = sum(made.size for files in every for made in files.values())
-    return Made(size, digest(listed), hashlib.sha256(listed).digest())
+    return FileDigest(size, digest(listed), hashlib.sha256(listed).digest())
 
 
 def written_files(db: Database, layout: str, shards: int) -> dict[str, Home]:

@@ -11,7 +11,7 @@ from gradmill.model.native import RegisteredKernels
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
-from gradmill.rules.dispatch.groups import MADE, Group, served
+from gradmill.rules.dispatch.groups import MADE, Group, callable_for_key
 from gradmill.stages.groups import Members, groups
 from gradmill.stages.native_aot import compiled_ahead
 from gradmill.stages.operators import kernel_keys
@@ -69,7 +69,7 @@ def spaces_in(db: Database, bucket: str) -> dict[str, Space]:
         group = group_of(db, members)
         for key in sorted(release(db).file_keys) if group is not None else ():
             assert group is not None
-            kernel, own = group.kernel(key), list(served(group, key))
+            kernel, own = group.kernel(key), list(callable_for_key(group, key))
             name = f"{key} {NAMESPACE if kernel is None else kernel.namespace}"
             known = found.setdefault(name, Space(members.before, False, False))
             named = zip(members.functions, group.functions)
@@ -102,7 +102,7 @@ def _keys(db: Database, group: Group) -> list[tuple[str, bool]]:
     own.update(MADE if group.primary.structured else ())
     keys = [key for key in release(db).file_keys if key in own or key in MADE]
     found = [(key, key in own) for key in sorted(keys)]
-    return [(key, declared) for key, declared in found if declared or (key in known and any(served(group, key)))]
+    return [each for each in found if each[1] or (each[0] in known and any(callable_for_key(group, each[0])))]
 
 
 def registered_kernels(db: Database, name: str) -> RegisteredKernels | None:

@@ -18,7 +18,7 @@ from gradmill.families.file import (
     QUOTES,
     Ended,
     File,
-    Made,
+    FileDigest,
     Pieces,
     SortedPieces,
     UnitTemplate,
@@ -35,7 +35,7 @@ from gradmill.query.query import Parts, query, unkept
 from gradmill.specs.text import conflict_marker
 from gradmill.stages.arrangement import file_of, files, groups, units_of
 from gradmill.stages.emit import marked, raw_text, rendered, text
-from gradmill.stages.operator_files import distinct, made_of_all, made_of_each
+from gradmill.stages.operator_files import digest_of_all, digests_of_each, distinct
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets
 from gradmill.stages.set import is_described, paths, place_of_key, release, template_label
@@ -245,7 +245,7 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
     """The digests of a file's parts. Computing them reports all errors of the file."""
     at = (layout, shards, name)
     if ANY in name:
-        return [db.digest(outline, *at), *(db.digest(made_of_each, *at, bucket) for bucket in db.names(buckets))]
+        return [db.digest(outline, *at), *(db.digest(digests_of_each, *at, bucket) for bucket in db.names(buckets))]
     file = None if _holes_of(db, *at) else files.item(db, *at)
     apart = [(file.family, unit) for unit in file.units] if file is not None and file.whole else []
     return [
@@ -288,14 +288,14 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
 
 
 @query
-def made(db: Database, layout: str, shards: int, name: str) -> Made:
+def file_digest(db: Database, layout: str, shards: int, name: str) -> FileDigest:
     """Size and digests of a generated file; if each operator has one, of all of them."""
     if ANY in name:
-        return made_of_all(db, layout, shards, name)
+        return digest_of_all(db, layout, shards, name)
     encoded, sha256 = contents(db, layout, shards, name), hashlib.sha256()
     for part in encoded:
         sha256.update(part)
-    return Made(encoded.size, encoded.digest, sha256.digest())
+    return FileDigest(encoded.size, encoded.digest, sha256.digest())
 
 
 @query

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gradmill.families.family import DERIVATIVES, OUTPUTS, REVERSE
 from gradmill.families.table import FAMILIES
-from gradmill.model.keys import HEADS
+from gradmill.model.keys import ENTRY_KEY
 from gradmill.model.layers import entry_operator
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
@@ -115,7 +115,7 @@ def origin(db: Database, family: str, name: str) -> str:
     member = unit(db, family, name)
     if member is None or member.role not in ("native", "derivatives"):
         return ""
-    described, key = is_described(db), HEADS[member.role]
+    described, key = is_described(db), ENTRY_KEY[member.role]
     file = files_of(db, member.role).get(member.entry, "") if described else spec_set(db).files[member.role]
     return f"// {file}: - {key}: {' '.join(entry_operator(member.entry).split())}(…)\n"
 
@@ -124,8 +124,8 @@ def place_of_field(db: Database, family: str, name: str, field: str) -> tuple[st
     """The file and the line of a field of the definition that a unit prints, or of the definition."""
     member, names = unit(db, family, name), paths(db)
     assert member is not None and names is not None
-    served = definition_of(db, member.function) if member.role != "derivatives" else None
-    entry = served[1] if served is not None else member.entry
+    definition = definition_of(db, member.function) if member.role != "derivatives" else None
+    entry = definition[1] if definition is not None else member.entry
     lines = fields.item(db, "derivatives", entry) or {}
     key = keys_of(db, "derivatives").get(entry, "") if is_described(db) else "derivatives"
     line = lines.get(f"dispatch.{member.dispatch_key}.{field}") or lines.get(field) or lines.get("", 1)

@@ -12,7 +12,7 @@ from gradmill.families.kernel_headers.files import NAMESPACE, keys_with_headers
 from gradmill.model.native import DeclaredKernels
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
-from gradmill.rules.dispatch.groups import Group, served
+from gradmill.rules.dispatch.groups import Group, callable_for_key
 from gradmill.stages.groups import Members, groups
 from gradmill.stages.operators import kernel_keys
 from gradmill.stages.schemas import bucket_of_function, buckets, function, in_order
@@ -91,7 +91,7 @@ def _uses(db: Database, group: Group) -> Iterator[tuple[str, str, bool]]:
         yield "", namespace, any(key in each.dispatch for each in group.functions)
     for key in keys_with_headers(release(db)):
         if key in spaces:
-            yield key, spaces[key], any(served(group, key))
+            yield key, spaces[key], any(callable_for_key(group, key))
 
 
 @query

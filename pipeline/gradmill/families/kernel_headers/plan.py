@@ -21,7 +21,7 @@ from gradmill.grammar.names import unambiguous_name
 from gradmill.model.native import NativeFunction, OperatorKernels
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
-from gradmill.rules.dispatch.groups import CUDA, Group, groups_of, served
+from gradmill.rules.dispatch.groups import CUDA, Group, callable_for_key, groups_of
 
 _MACRO = "TORCH_API"
 _LEVELS = 2  # of namespaces around functions for a key
@@ -175,7 +175,7 @@ def functions_by_key(
     for key in (each for each in keys_with_headers(release) if each in keys):
         declarations: list[str] = []
         macro = release.function_macros.get(key, _MACRO)
-        for function in (each for group in groups for each in served(group, key)):
+        for function in (each for group in groups for each in callable_for_key(group, key)):
             name = str(function.func)
             if name not in signatures:
                 with _about(function):

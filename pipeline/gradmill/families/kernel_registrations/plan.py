@@ -23,7 +23,7 @@ from gradmill.model.native import NativeFunction, RegisteredKernels
 from gradmill.model.native_aot import AotDeclaration
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
-from gradmill.rules.dispatch.groups import Group, is_class, served
+from gradmill.rules.dispatch.groups import Group, callable_for_key, is_class
 
 
 class Direct(Struct, frozen=True, gc=False, array_like=True):
@@ -72,7 +72,7 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
         raise SpecError(problem, hint, field=("func",))
     loops = ufunc(group, key, release)
     ahead = subject.compiled_ahead
-    if any(served(group, key)):
+    if any(callable_for_key(group, key)):
         check_namespace(group, key)
     return Registration(
         key=key,
@@ -82,7 +82,7 @@ def plan(subject: RegisteredKernels, release: Release) -> Registration:
             _of_class(function=each, group=group, key=key, ahead=ahead, release=release)
             if is_class(group, key)
             else _wrapper(each, group, key, release)
-            for each in served(group, key)
+            for each in callable_for_key(group, key)
         ),
         omitted=subject.omitted,
         ufunc=loops,

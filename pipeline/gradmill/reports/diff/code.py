@@ -18,9 +18,9 @@ from gradmill.query.database import Database
 from gradmill.reports.diff.model import SetSide
 from gradmill.stages.arrangement import files, units_of
 from gradmill.stages.emit import text
-from gradmill.stages.operator_files import made_of_each, written_files
+from gradmill.stages.operator_files import digests_of_each, written_files
 from gradmill.stages.set import RELEASE, spec_set
-from gradmill.stages.shard import SORTED, Blocks, made, ordered, outline, placed
+from gradmill.stages.shard import SORTED, Blocks, file_digest, ordered, outline, placed
 from gradmill.stages.units import schemas_of, units
 
 At = tuple[str, int]  # the layout and its number of shards
@@ -91,7 +91,7 @@ def _read(
     known.update((keys[unit], places) for unit in members)
     printed = tuple(unit for unit, key in keys.items() if not texts.get(key, {}).keys().isdisjoint(places))
     around = (part if isinstance(part, str) else _placeholder(db, at, file.name, part) for part in parts)
-    return CodeFile(file.family, name, made(db, *at, file.name).sha256, "".join(around), printed)
+    return CodeFile(file.family, name, file_digest(db, *at, file.name).sha256, "".join(around), printed)
 
 
 def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, CodeFile]:
@@ -102,7 +102,7 @@ def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, Code
     return {
         each: replace(
             whole,
-            digest=made_of_each(db, *at, home.entry, home.bucket)[each].sha256,
+            digest=digests_of_each(db, *at, home.entry, home.bucket)[each].sha256,
             units=tuple(by_operator.get(each.removeprefix(before).removesuffix(after), ())),
         )
         for each, home in written_files(db, *at).items()

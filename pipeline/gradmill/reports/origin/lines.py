@@ -18,7 +18,7 @@ from gradmill.stages.added import file_of, lines
 from gradmill.stages.arrangement import file_of as generated_file
 from gradmill.stages.emit import text
 from gradmill.stages.operator_files import written_files
-from gradmill.stages.shard import made
+from gradmill.stages.shard import file_digest
 from gradmill.stages.units import schema_of, unit
 
 # `file:line`, `file:line:column`, `file(line,column)`, with or without a colon after it.
@@ -93,7 +93,7 @@ class Lines:
         at, data = (path, data) if data is not None else (own, self._read(own))
         if data is None:
             raise SpecError(f"explain: {own} is missing", "run gradmill first")
-        if digest(data) != made(self._db, *self._layout, name).xxh3:
+        if digest(data) != file_digest(self._db, *self._layout, name).xxh3:
             raise SpecError(f"explain: {at} is out of date: it, or the spec set, was edited", _AGAIN)
 
     def _of_template(self, path: str, name: str, line: int, owner: Owner) -> Line:

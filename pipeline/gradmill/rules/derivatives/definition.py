@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from gradmill.model.autograd import Definition, Formula
 from gradmill.model.entries import ODD_SET, ODD_VALUE, PAIRS
-from gradmill.model.keys import HEADS, KEYS
+from gradmill.model.keys import ENTRY_KEY, KEYS
 from gradmill.model.regex import regex
 from gradmill.problems.names import closest
 from gradmill.problems.problem import Errors, SpecError, nearest
@@ -107,7 +107,7 @@ def _schema(value: Mapping[Any, object], *, namespaced: bool) -> tuple[str, str]
 def no_such_key(value: Mapping[Any, object], key: str, problem: str, hint: str) -> SpecError:
     """The error for a missing key, at a key with nearly its name, if present."""
     for other in value:
-        if nearest(str(other), (key,)) or other in HEADS.values():
+        if nearest(str(other), (key,)) or other in ENTRY_KEY.values():
             return SpecError(problem, f"did you mean '{key}'?", field=(str(other),), at_key=True)
     return SpecError(problem, hint)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import Binding
 from gradmill.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
-from gradmill.model.keys import HEADS, KEYS
+from gradmill.model.keys import ENTRY_KEY, KEYS
 from gradmill.model.native import NativeFunction
 from gradmill.model.regex import regex
 from gradmill.model.schema import has_symint, schema_kind
@@ -56,7 +56,7 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
         )
     if not types:
         wrong = row.names[0]
-        keys = [key for key in KEYS["derivatives"] if key != HEADS["derivatives"]]
+        keys = [key for key in KEYS["derivatives"] if key != ENTRY_KEY["derivatives"]]
         known = [*argument_names, *(r.name for r in returns if r.name), "result", *keys]
         if closest(wrong, (*known, NON_DIFFERENTIABLE)) == NON_DIFFERENTIABLE:
             raise misplaced_word(wrong, (row.formula,))

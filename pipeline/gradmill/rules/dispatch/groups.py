@@ -61,7 +61,7 @@ def is_class(group: Group, key: str) -> bool:
     return key in MADE or (kernel is not None and kernel.structured)
 
 
-def served(group: Group, key: str) -> Iterator[NativeFunction]:
+def callable_for_key(group: Group, key: str) -> Iterator[NativeFunction]:
     """The functions of a group that can be called for a dispatch key alone, as `at::cpu::add`."""
     if is_class(group, key):
         # The out variant is what a backend has to define.

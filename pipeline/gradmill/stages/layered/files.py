@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from gradmill.model.keys import HEADS
+from gradmill.model.keys import ENTRY_KEY
 from gradmill.model.layers import role_of
 from gradmill.problems.problem import Problem, Role, SpecError, TextError
 from gradmill.query.database import Database
@@ -57,7 +57,7 @@ def parse_file(db: Database, key: str, parse: Callable[[str], T]) -> T | None:
 def name_of(value: bytes, role: Role) -> str:
     """The name of an entry: its operator with overload, without arguments; or its tag. "?" if it has none."""
     entry = msgspec.msgpack.decode(value)
-    name = entry.get(HEADS[role]) if isinstance(entry, dict) else None
+    name = entry.get(ENTRY_KEY[role]) if isinstance(entry, dict) else None
     return name.partition("(")[0].strip() or "?" if isinstance(name, str) and "\0" not in name else "?"
 
 

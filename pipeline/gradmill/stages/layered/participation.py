@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from gradmill.model.entries import by_key
-from gradmill.model.keys import HEADS
+from gradmill.model.keys import ENTRY_KEY
 from gradmill.model.layers import entry_operator, listed, role_of
 from gradmill.model.native import FunctionSummary
 from gradmill.problems.problem import SpecError
@@ -39,7 +39,7 @@ def _names_in(db: Database, key: str) -> set[str] | None:
     try:
         pieces = cut_lists(whole, lists) if lists else cut(whole)
         if pieces is not None:
-            return {operator_of(head(outdented(piece.text)).partition(f"{HEADS[role]}:")[2]) for piece in pieces}
+            return {operator_of(head(outdented(piece.text)).partition(f"{ENTRY_KEY[role]}:")[2]) for piece in pieces}
         values = whole_lists(whole, lists, role) if lists else parse_whole(whole, role)
     except SpecError:
         return None

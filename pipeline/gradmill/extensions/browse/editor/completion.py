@@ -13,7 +13,7 @@ from gradmill.extensions.browse.editor.cursor import Cursor, operator_at
 from gradmill.extensions.browse.editor.hover import WORDS, schema_of
 from gradmill.extensions.browse.editor.outline import outline
 from gradmill.lints.known import METHODS
-from gradmill.model.keys import HEADS, KEYS, Value
+from gradmill.model.keys import ENTRY_KEY, KEYS, Value
 from gradmill.model.schema import Schema
 from gradmill.query.database import Database
 from gradmill.reports.calls import method_calls
@@ -101,7 +101,7 @@ def _choices(context: Context) -> Iterable[Choice]:
 
 def _first_keys(cursor: Cursor) -> Iterator[Choice]:
     """The first key of an entry, with a dash if the line has none; for a tag also the others."""
-    key = HEADS[cursor.role]
+    key = ENTRY_KEY[cursor.role]
     if cursor.is_behind_dash:
         yield Choice(key, "key", insert=f"{key}: ")
     elif not cursor.word[1]:
@@ -199,7 +199,7 @@ def _derivatives(context: Context) -> Iterable[Choice]:
     if in_dispatch:
         keys = sorted(release(context.db).autograd_keys)
         return (Choice(key, "dispatch key", insert=f"{key}:") for key in ("Default", *keys))
-    own = () if cursor.path else [key for key in KEYS["derivatives"] if key != HEADS["derivatives"]]
+    own = () if cursor.path else [key for key in KEYS["derivatives"] if key != ENTRY_KEY["derivatives"]]
     present = {*cursor.entry.body.keys} - {cursor.word[0]} if not cursor.path else set()
     inputs = [each.name for each in schema.inputs if each.type.startswith("Tensor")] if schema is not None else []
     names = [*inputs, *_outputs(schema), *own]

@@ -12,11 +12,11 @@ from functools import lru_cache
 from msgspec import Struct
 
 from gradmill.extensions.browse.editor.operators import name_of
-from gradmill.model.keys import HEADS, KEYS
+from gradmill.model.keys import ENTRY_KEY, KEYS
 from gradmill.problems.problem import Role
 
 KEY = re.compile(r"(\s*(?:-\s+)?)([\w][\w, ]*?)\s*:(?=\s|$)")
-_HEADS = "|".join(dict.fromkeys(HEADS.values()))
+_HEADS = "|".join(dict.fromkeys(ENTRY_KEY.values()))
 _ENTRY = re.compile(rf"\s*-\s+(?:{_HEADS})\s*:")
 _HEAD = re.compile(rf"\s*(?:-\s+)?(?:{_HEADS})\s*:\s*(.*)")
 _COMMENT = re.compile(r"\s*#")

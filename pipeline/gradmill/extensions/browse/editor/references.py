@@ -20,7 +20,7 @@ from gradmill.extensions.browse.editor.places import (
 )
 from gradmill.extensions.browse.editor.words import Reader, Word
 from gradmill.lints.known import SYMINT
-from gradmill.model.keys import HEADS
+from gradmill.model.keys import ENTRY_KEY
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
 from gradmill.rules.native.python_names import OUT
@@ -135,7 +135,7 @@ def _base(called: str, role: Role) -> str:
 def _named(target: Operator, files: Files, *, declared: bool) -> Iterator[Spot]:
     """The places that name the operator outside of formulas: schemas, definitions, references between schemas."""
     for path, line, start, key, match in names_in(files, "native", "derivatives", "deprecated"):
-        if key == HEADS["native"] and not declared:
+        if key == ENTRY_KEY["native"] and not declared:
             continue
         name = match.group().rpartition("::")[2]
         if name == target.whole or (not target.whole and base_of(match[2]) == target.base):

@@ -11,7 +11,7 @@ from gradmill.extensions.browse.editor.operators import name_of
 from gradmill.extensions.browse.editor.outline import Block, outline
 from gradmill.extensions.browse.editor.places import Files, Spot, names_in
 from gradmill.model.entries import by_key
-from gradmill.model.keys import HEADS
+from gradmill.model.keys import ENTRY_KEY
 from gradmill.model.layers import entry_operator
 from gradmill.query.database import Database
 from gradmill.reports.helpers import all_declared
@@ -62,7 +62,7 @@ def rank_of(letters: str, name: str) -> int | None:
 
 def _all_symbols(db: Database, files: Files) -> Iterator[Symbol]:
     for path, line, start, key, match in names_in(files, "native"):
-        if key == HEADS["native"]:
+        if key == ENTRY_KEY["native"]:
             spot = Spot(path, line, start + match.start(2), start + match.end())
             yield Symbol(match.group().rpartition("::")[2], "operator", spot, "native_functions.yaml")
     nodes = nodes_of_entries(db)

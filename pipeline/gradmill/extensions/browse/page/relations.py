@@ -17,7 +17,7 @@ from gradmill.reports.served import served
 from gradmill.stages import foreach, infos, specs
 from gradmill.stages.arrangement import files, units_of
 from gradmill.stages.layered.participation import all_participants
-from gradmill.stages.operator_files import made_of_each
+from gradmill.stages.operator_files import digests_of_each
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import all_heads, buckets, views
 from gradmill.stages.set import template_label
@@ -95,7 +95,7 @@ def _named(db: Database, layout: str, shards: int, file: File) -> Iterator[tuple
         return
     for unit in units(db, file.family):
         name, bucket = file.name.replace(ANY, unit.shard_key), bucket_of(unit.shard_key)
-        if name in made_of_each(db, layout, shards, file.name, bucket):
+        if name in digests_of_each(db, layout, shards, file.name, bucket):
             yield unit.name, name
 
 

@@ -13,7 +13,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.native.dispatch import IMPLICIT
 from gradmill.stages import infos
-from gradmill.stages.kernels import differentiable, served
+from gradmill.stages.kernels import differentiable, kernel_derivatives
 from gradmill.stages.match import node, pairs, reverse
 from gradmill.stages.schemas import bucket_of_function, function, heads
 from gradmill.stages.set import release, spec_set
@@ -92,7 +92,9 @@ def _is_function(db: Database, name: str) -> bool:
 
 
 def _refused(db: Database, native: NativeFunction, identity: str) -> tuple[str, ...]:
-    derivatives = next((each for each in served(db, identity) or () if each.dispatch_key == DEFAULT_KEY), None)
+    derivatives = next(
+        (each for each in kernel_derivatives(db, identity) or () if each.dispatch_key == DEFAULT_KEY), None
+    )
     if derivatives is None:
         return ()
     excused = (*derivatives.inputs, *derivatives.differentiability.non_differentiable, "output")
