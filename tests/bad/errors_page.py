@@ -1,4 +1,4 @@
-"""Writes docs/errors.md: realistic errors in specs, with the messages of torchgen and of gradmill.
+"""Writes docs/errors-table.md: realistic errors in specs, with the messages of torchgen and of gradmill.
 
     .venv/bin/python tests/bad/errors_page.py
 
@@ -21,8 +21,18 @@ from typing import NamedTuple
 
 BAD = Path(__file__).resolve().parent
 TESTS = BAD.parent
-PAGE = TESTS.parent / "docs" / "errors.md"
-HEAD = BAD / "errors_head.md"
+PAGE = TESTS.parent / "docs" / "errors-table.md"
+HEAD = """\
+# Errors next to torchgen's output
+
+{count} realistic errors in `derivatives.yaml`, `native_functions.yaml` and a template, each in a small spec set. torchgen
+{torch} accepts {accepted} of them, and its output then fails in the C++ compiler or is silently wrong. It rejects
+{refused}; the table shortens its messages. [Errors](errors.md) says where problems are reported, and how warnings are
+silenced. `tests/bad/errors_page.py` writes this page from the tables in `tests/bad`.
+
+| error | torchgen | gradmill | place | hint |
+|---|---|---|---|---|
+"""
 
 _MESSAGE = re.compile(r"(?P<place>SPECS\S*?): (?P<level>error|warning): (?P<text>.*)")
 _LONG = 90  # characters of torchgen's message in the table
@@ -65,7 +75,7 @@ def page(verdicts: Mapping[str, str]) -> str:
 
     names = shown()
     accepted = sum(not verdicts[name] for name in names)
-    head = HEAD.read_text().format(
+    head = HEAD.format(
         count=len(names),
         accepted=accepted,
         refused=len(names) - accepted,

@@ -6,10 +6,12 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import forked
 import pytest
-from project import KERNEL_FILES, NODE_FILES, RECORD, SHARDS, Project, files_in
+from project import KERNEL_FILES, NODE_FILES, RECORD, ROOT, SHARDS, Project, files_in
+from test_recipes import is_shown, steps
 
 from gradmill.families.family import Family
 from gradmill.families.table import FAMILIES, TEMPLATES
@@ -102,6 +104,51 @@ def test_the_kernels_of_an_operator_are_explained_by_their_cpp_names(kernels: Pr
     assert "VariableType::transpose_int, in VariableType_" in text
     assert "ADInplaceOrView" not in kernels.run("explain", "transpose.int", families="trace_type").stdout
     assert "TraceTypeEverything.cpp" in kernels.run("explain", "TraceType::transpose_int").stdout
+
+
+def listed(*words: str) -> dict[str, dict[str, Any]]:
+    """What `gradmill families` prints as JSON, by name."""
+    run = forked.gradmill(["families", *words, "format=json"], ROOT).clean()
+    return {row["name"]: row for row in json.loads(run.stdout)}
+
+
+def test_the_command_lists_each_family_with_what_it_says_of_itself() -> None:
+    rows = listed()
+    assert list(rows) == list(FAMILIES)
+    for name, family in FAMILIES.items():
+        own = {"by_default": family.by_default, "subsets": [*family.subsets], "described": family.described}
+        own |= {"templates": [*family.templates], "pieces": [*family.pieces]}
+        assert {key: rows[name][key] for key in own} == own
+    assert [name for name, row in rows.items() if row["files"] == []] == ["hook_files"]
+    assert [name for name, row in rows.items() if not row["about"] or "Family" in row["about"]] == []
+    assert listed("nodes", "lazy") == {"nodes": rows["nodes"], "lazy": rows["lazy"]}
+
+
+def test_the_listed_files_are_those_of_a_run(kernels: Project) -> None:
+    rows = listed()
+    expected = {name for row in rows.values() if row["by_default"] for name in row["files"]}
+    assert {*kernels.files()} - {"templates/VariableType.cpp"} <= expected
+
+
+def test_the_slots_of_a_family_are_holes_of_its_templates(torch_specs: Path) -> None:
+    for row in listed().values():
+        if row["described"] and row["templates"]:
+            places = (name if name.startswith("ATen/") else f"autograd/{name}" for name in row["templates"])
+            text = "".join((torch_specs / place.replace("/", "/templates/", 1)).read_text() for place in places)
+            assert [slot for slot in row["slots"] if not re.search(rf"\${{?,?{slot}\b", text)] == []
+
+
+def test_the_page_shows_what_the_command_prints() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text()
+    section = page[page.index("## Families") : page.index("## doit")]
+    shown = [(step.shown, forked.gradmill(step.command.split()[1:], ROOT).clean().stdout) for step in steps(section)]
+    assert len(shown) == 2
+    assert [own for own, printed in shown if not is_shown(own, printed)] == []
+
+
+def test_an_unknown_family_names_the_nearest_one() -> None:
+    run = forked.gradmill(["families", "nods"], ROOT)
+    assert (run.status, run.stderr) == (3, "ERROR: families: no family is called 'nods'\n  did you mean 'nodes'?\n")
 
 
 @pytest.fixture

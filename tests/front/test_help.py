@@ -89,7 +89,15 @@ OF_SET = {  # commands that work on a set, as they are typed
     "page": [], "schema": ["derivatives"], "show": ["match"], "verify": ["exp"], "watch": [],
     "list": [], "clean": [], "run": [],
 }  # fmt: skip
-OF_NONE = {"export": ["cmakedir"], "gc": [], "schema": ["manifest"], "rule": [], "version": [], "help": []}
+OF_NONE = {
+    "export": ["cmakedir"],
+    "gc": [],
+    "schema": ["manifest"],
+    "rule": [],
+    "families": [],
+    "version": [],
+    "help": [],
+}
 
 
 @pytest.mark.parametrize("command", OF_SET)

@@ -27,6 +27,7 @@ PRINTS = {
     "explain format=json": "explain",
     "explain exp Functions.h match format=json": "explain",
     "explain derivatives.yaml:10 {generated}/Functions.h:20 format=json": "explain",
+    "families format=json": "families",
     "list format=json": "list",
     "list --all --status format=json": "list",
     "rule format=json": "rule",

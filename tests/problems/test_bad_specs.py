@@ -49,7 +49,7 @@ class Case(NamedTuple):
     status: int
     torchgen: str
     process: bool
-    shown: bool  # in docs/errors.md
+    shown: bool  # in docs/errors-table.md
     kernels: bool  # whether torchgen refuses it only where kernels are printed, and gradmill, too
     expected: str
 

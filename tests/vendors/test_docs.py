@@ -9,12 +9,9 @@ import msgspec
 import pytest
 from project import ROOT
 
-from gradmill.families.family import Family, Layout
 from gradmill.families.hook_files.function import HookArgument, HookFunction, HookParameter, HookSignature
 from gradmill.families.overrides import WORDS
-from gradmill.families.table import FAMILIES
 from gradmill.model import layers
-from gradmill.releases import resolve
 from gradmill.releases.model import PARTS
 from gradmill.rules.layers.facts import LISTS
 from gradmill.specs.layers import description
@@ -41,26 +38,10 @@ def test_every_key_is_documented(key: str) -> None:
     assert re.search(rf"\b{re.escape(key)}\b", QUOTED), key
 
 
-def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
-    described = {name: family for name, family in FAMILIES.items() if family.described}
-    names = {*LISTS, *WORDS, *PARTS, *described, *(piece for family in described.values() for piece in family.pieces)}
-    names |= {name for type_ in SEEN_BY_HOOKS for name in type_.__struct_fields__} | {*HOOKS}
+def test_every_list_of_facts_word_and_part_is_documented() -> None:
+    names = {*LISTS, *WORDS, *PARTS} | {name for type_ in SEEN_BY_HOOKS for name in type_.__struct_fields__} | {*HOOKS}
     missing = [name for name in sorted(names) if not re.search(rf"\b{name}\b", QUOTED)]
     assert missing == []
-
-
-@pytest.mark.parametrize("family", [family for family in FAMILIES.values() if family.described], ids=lambda f: f.name)
-def test_the_table_of_families_has_what_each_says_of_itself(family: Family) -> None:
-    files = family.files([], Layout(slotted=("",)), resolve("2.13"))
-    slots = dict.fromkeys(hole for file in files for hole in file.pieces)
-    listed = (", ".join(f"`{name}`" for name in names) for names in (family.templates, family.pieces, slots))
-    row = re.search(rf"^\| `{family.name}` \| .*$", REFERENCE, re.MULTILINE)
-    assert row is not None and row[0].endswith(f" | {' | '.join(listed)} |")
-
-
-def test_the_reference_has_every_family_once() -> None:
-    table = REFERENCE[REFERENCE.index("## Families") :]
-    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(FAMILIES)
 
 
 DESCRIPTIONS = ROOT / "examples" / "vendor-descriptions"

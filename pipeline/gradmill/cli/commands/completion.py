@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.table import COMMANDS
+from gradmill.families.table import FAMILIES
 from gradmill.problems.catalog.table import RULES
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.session.selection import GROUPS
@@ -160,6 +161,7 @@ def _arguments() -> dict[str, Sequence[str]]:
         "completion": SHELLS,
         "export": (*FORMATS, "cmakedir", "specsdir"),
         "help": tuple(COMMANDS),
+        "families": tuple(FAMILIES),
         "rule": tuple(RULES),
         "schema": (*FILES, *PRINTED, *types()),
     }

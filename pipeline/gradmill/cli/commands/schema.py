@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from gradmill.builds.worker.messages import WorkRequest, WorkResponse
+from gradmill.cli.commands.families import FamilyRow
 from gradmill.cli.commands.list import Listed
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
@@ -26,6 +27,7 @@ PRINTED: dict[str, Any] = {
     "work-request": WorkRequest,
     "work-response": WorkResponse,
     "explain": [Explanation, Line, Edit],
+    "families": list[FamilyRow],
     "list": list[Listed],
     "rule": list[Rule],
     **{name: kind for more in loaded("printed") for name, kind in more.items()},
