@@ -25,10 +25,10 @@ PAGE = TESTS.parent / "docs" / "errors-table.md"
 HEAD = """\
 # Errors next to torchgen's output
 
-{count} realistic errors in `derivatives.yaml`, `native_functions.yaml` and a template, each in a small spec set. torchgen
-{torch} accepts {accepted} of them, and its output then fails in the C++ compiler or is silently wrong. It rejects
-{refused}; the table shortens its messages. [Errors](errors.md) says where problems are reported, and how warnings are
-silenced. `tests/bad/errors_page.py` writes this page from the tables in `tests/bad`.
+{count} realistic errors in `derivatives.yaml`, `native_functions.yaml` and a template, each in a small spec set.
+torchgen {torch} accepts {accepted} of them, and its output then fails in the C++ compiler or is silently wrong. It
+rejects {refused}; the table shortens its messages. [Errors](errors.md) says where problems are reported, and how to
+silence warnings. `tests/bad/errors_page.py` writes this page from the tables in `tests/bad`.
 
 | error | torchgen | gradmill | place | hint |
 |---|---|---|---|---|
