@@ -6,17 +6,19 @@ import ast
 import shutil
 import subprocess
 from collections import defaultdict
-from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
+from zipfile import ZipFile
 
 import forked
 import pytest
 from checkouts import whole_checkout
 from front.test_generate_code import Checkout, make
 from project import files_in
+from releases import WHEELS, find_wheel
 
 from gradmill.families.type_stubs.order import orders_of
+from gradmill.releases import KNOWN
 from type_stubs.stub_checkouts import SCRIPT, add_stubs, by_script
 
 NATIVE = "aten/src/ATen/native/native_functions.yaml"
@@ -46,6 +48,13 @@ BY_HAND = (  # what PyTorch's script has no hints from signatures for
     " einsum floor_divide floor_divide_ meshgrid mul mul_ norm range split stft sub sub_ tensordot to true_divide"
     " true_divide_ unique_consecutive"
 )
+BY_SMALL_SCRIPT = {"exp", "add", "tensor", "__ge__", "__eq__"}
+DOCUMENTED_BEFORE = '''
+def add_docstr_to_hint(docstr: str, hint: str) -> str:
+    if "..." not in hint:
+        return f'{hint}\\nr"""{docstr}"""\\n'
+    return "\\n    ".join([hint[:-3], 'r"""', *docstr.split("\\n"), '"""', "..."])
+'''  # before 2.8
 DEPRECATED = """
 - name: add(Tensor self, Scalar alpha, Tensor other) -> Tensor
   aten: add(self, other, alpha)
@@ -100,13 +109,39 @@ def hints(text: str, name: str = "") -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.slow
-def test_the_stubs_of_all_functions_are_those_of_the_release(torch_specs: Path, tmp_path: Path) -> None:
-    """The installed torch has them, with its docstrings, and with what its own script writes by hand."""
-    package = torch_specs.parent.parent
-    checkout = Checkout(whole_checkout(package, tmp_path / "pytorch", metadata.version("torch")))
+def release(version: str, folder: Path) -> Path:
+    """The stubs, docstrings and torchgen of a release; without its wheel the test is skipped."""
+    wheel = find_wheel(version, WHEELS)
+    if wheel is None:
+        pytest.skip(f"no wheel of {version} in {WHEELS}")
+    with ZipFile(wheel) as archive:
+        docs, stubs = ("torch/_torch_docs.py", "torch/_tensor_docs.py"), ("torch/_C/", "torch/return_types.pyi")
+        archive.extractall(folder, [n for n in archive.namelist() if n.startswith(("torchgen/", *docs, *stubs))])
+    return folder
+
+
+@pytest.mark.parametrize(
+    "version", [pytest.param(each, marks=[] if each == "2.13.0" else pytest.mark.campaign) for each in KNOWN]
+)
+@pytest.mark.slow(12)
+def test_the_stubs_of_all_functions_are_those_of_the_release(version: str, tmp_path: Path) -> None:
+    """A package has them, with docstrings, and with what PyTorch's own script writes by hand."""
+    package = release(version, tmp_path / "package")
+    checkout = Checkout(whole_checkout(package, tmp_path / "pytorch", version))
     add_stubs(checkout.root)
-    edit(checkout, SCRIPT, "blocklist = [", f"blocklist = [*'{BY_HAND}'.split(), ")
+    by_hand = BY_HAND if KNOWN.index(version) >= KNOWN.index("2.13.0") else f"{BY_HAND} align_tensors"
+    edit(checkout, SCRIPT, "blocklist = [", f"blocklist = [*'{by_hand}'.split(), ")
+    if KNOWN.index(version) < KNOWN.index("2.8.0"):
+        edit(checkout, SCRIPT, "def gen_pyi(", f"{DOCUMENTED_BEFORE}\n\ndef gen_pyi(")
+        edit(checkout, SCRIPT, ": Tensor | None = None", ": Optional[Tensor] = None")
+    if KNOWN.index(version) < KNOWN.index("2.6.0"):
+        old, new = "List[Tensor]] = None", "List[Tensor], None] = None"
+        edit(
+            checkout,
+            SCRIPT,
+            'replace("at::Reduction::Mean"',
+            f'replace("{old}", "{new}").replace("at::Reduction::Mean"',
+        )
     for name in ("torch/_torch_docs.py", "torch/_tensor_docs.py"):
         shutil.copyfile(package / name, checkout.root / name)
     checkout.run("pyi", "--out", "out").clean()
@@ -114,8 +149,7 @@ def test_the_stubs_of_all_functions_are_those_of_the_release(torch_specs: Path, 
     for name, of in ((FUNCTIONS, ""), (METHODS, "TensorBase")):
         ours = hints(stubs(checkout)[name].decode(), of)
         theirs = hints((package / name).read_text(), of)
-        by_hand = {"exp", "add", "tensor", "__ge__", "__eq__"}  # by the small script
-        found = {key: own for key, own in ours.items() if key not in by_hand}
+        found = {key: own for key, own in ours.items() if key not in BY_SMALL_SCRIPT}
         wrong = {key: own for key, own in found.items() if not _contains(theirs[key], own)}
         assert wrong == {}
         counts.append(sum(map(len, found.values())))
