@@ -6,6 +6,7 @@ import ast
 import shutil
 import subprocess
 from collections import defaultdict
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from zipfile import ZipFile
@@ -109,8 +110,10 @@ def hints(text: str, name: str = "") -> dict[str, list[str]]:
     return found
 
 
-def release(version: str, folder: Path) -> Path:
-    """The stubs, docstrings and torchgen of a release; without its wheel the test is skipped."""
+def release(version: str, installed: Path, folder: Path) -> Path:
+    """The folder with the stubs, docstrings and torchgen of a release: that of the installed torch, or of its wheel."""
+    if version == metadata.version("torch").partition("+")[0]:
+        return installed
     wheel = find_wheel(version, WHEELS)
     if wheel is None:
         pytest.skip(f"no wheel of {version} in {WHEELS}")
@@ -124,9 +127,9 @@ def release(version: str, folder: Path) -> Path:
     "version", [pytest.param(each, marks=[] if each == "2.13.0" else pytest.mark.campaign) for each in KNOWN]
 )
 @pytest.mark.slow(12)
-def test_the_stubs_of_all_functions_are_those_of_the_release(version: str, tmp_path: Path) -> None:
+def test_the_stubs_of_all_functions_are_those_of_the_release(version: str, torch_specs: Path, tmp_path: Path) -> None:
     """A package has them, with docstrings, and with what PyTorch's own script writes by hand."""
-    package = release(version, tmp_path / "package")
+    package = release(version, torch_specs.parent.parent, tmp_path / "package")
     checkout = Checkout(whole_checkout(package, tmp_path / "pytorch", version))
     add_stubs(checkout.root)
     by_hand = BY_HAND if KNOWN.index(version) >= KNOWN.index("2.13.0") else f"{BY_HAND} align_tensors"
