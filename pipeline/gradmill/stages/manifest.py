@@ -234,9 +234,11 @@ def _schema_of(db: Database, source: str, entry: str) -> str:
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:
-    """The lines of the entries of a role, or of the functions in a file of an extension."""
+    """The lines of the entries of a role, or of the functions in a file of an extension; none for other files."""
     role = next((role for role in ROLES if role == source), None)
-    return lines_in_file(db, source) if role is None else lines(db, role)
+    if role is not None:
+        return lines(db, role)
+    return lines_in_file(db, source) if is_added(source) else {}
 
 
 def depfile(targets: Iterable[str], sources: bytes) -> Parts:
