@@ -374,18 +374,17 @@ def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves
 
 def second(point: Point) -> Iterator[Finding]:
     """Second derivatives, reverse over reverse, next to finite differences of the gradients."""
-    weights = _weights(point)
-    with _differentiating(), torch.enable_grad():
-        of_inputs, of_cotangents = graph.second(point, weights)
+    weights, own = _weights(point), [tensor for _, _, tensor in point.active]
+    known = [each for each in point.cotangents if each is not None]
+    with _differentiating():
+        found = graph.reverse(partial(graph.gradients, point), [*own, *known], weights)
     decided = True
-    for (number, move), own in zip(point.moves.items(), of_inputs):
+    for (number, move), computed in zip(point.moves.items(), found):
         wanted = _slope_of_gradients(point, {number: move}, 0.0, weights)
         decided &= wanted is not None
-        yield from _decided("second derivative", point.slots[number].title, inner([own], [move]), wanted)
-    known = [each for each in point.cotangents if each is not None]
-    if len(of_cotangents) == len(known):
-        wanted = _slope_of_gradients(point, {}, 1.0, weights)
-        yield from _decided("second derivative", "grad", inner(of_cotangents, known), wanted)
+        yield from _decided("second derivative", point.slots[number].title, inner([computed], [move]), wanted)
+    wanted = _slope_of_gradients(point, {}, 1.0, weights)
+    yield from _decided("second derivative", "grad", inner(found[len(own) :], known), wanted)
     if not decided:
         raise Inapplicable
 
@@ -424,18 +423,19 @@ def _slope_of_gradients(point: Point, moves: Moves, grow: float, weights: Sequen
 def forward_over_reverse(point: Point) -> Iterator[Finding]:
     """The tangents of the gradients next to finite differences of them."""
     weights = _weights(point)
-    with _differentiating(), torch.no_grad():
-        found = graph.dual_gradients(point, point.moves)
+    with _differentiating():
+        found = graph.dual_gradients(point)
     wanted = _slope_of_gradients(point, point.moves, 1.0, weights)
     if wanted is None:
         raise Inapplicable
-    value = inner(weights, [graph.fitted(found[i], tensor) for i, _, tensor in point.active])
-    yield from _decided("tangent of the gradient", "grad", value, wanted)
+    yield from _decided("tangent of the gradient", "grad", inner(weights, found), wanted)
 
 
 def of_tangents(point: Point) -> Iterator[Finding]:
     """The derivatives of the tangents, forward over forward and reverse over forward, next to finite differences of
-    them."""
+    them. Inapplicable to lists, whose members carry tangents of their own."""
+    if any(slot.member >= 0 for slot in point.slots):
+        raise Inapplicable
     along = dict(zip(point.moves, _weights(point)))
     computed = tangents_at(point, point.moves)
     generator = torch.Generator().manual_seed(13)
@@ -451,8 +451,6 @@ def of_tangents(point: Point) -> Iterator[Finding]:
     for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
         with _differentiating(), suppress(LookupError):
             own = derivative(point, along, weights)
-            if what == "forward" and not wanted.fits(own) and not point.formulas.is_torchs:
-                own = graph.nested(point, along, weights)
             yield from _decided(f"derivative of the tangent, {what} over forward", min(computed), own, wanted)
 
 

@@ -1,8 +1,9 @@
-"""The operator with its compiled backward formula in an autograd graph: for second derivatives."""
+"""An operator with its formulas as functions that torch differentiates: for second derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -12,12 +13,41 @@ from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child.call_at_sample import Point, inner, with_strides
 from gradmill.extensions.verify.child.calls import is_float, mapped, tensors
-from gradmill.extensions.verify.child.formulas import Gradients, Tangents, dual, tangent
+from gradmill.extensions.verify.child.formulas import Args, Gradients, Tangents, dual, tangent
 
 
-def apply(point: Point, own: Sequence[Tensor]) -> list[Any]:
-    """The outputs, in a graph. `own`: the tensors of the slots with a gradient."""
-    return _with(point.results, _Operator.apply(point, *own))  # type: ignore[no-untyped-call]
+class _Operator(torch.autograd.Function):
+    """The operator at a point, as a function of the slots' tensors there, whose first derivatives are the formulas."""
+
+    @staticmethod
+    def forward(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
+        return tuple(each.detach().clone() for each in tensors(point.results))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        ctx.point = inputs[0]
+        ctx.mark_non_differentiable(*(each for each, (_, flag) in zip(output, _outputs(ctx.point)) if not flag))
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
+        point: Point = ctx.point
+        found = point.gradients(cotangents=point.outputs(_with(point.results, cotangents)))
+        return None, *(fitted(found[i], tensor) for i, _, tensor in point.active)
+
+    @staticmethod
+    def jvp(ctx: Any, _: None, *moves: Tensor) -> tuple[Tensor | None, ...]:
+        point: Point = ctx.point
+        found = {name: iter(each) for name, each in tangents_of(point, dict(zip(point.moves, moves))).items()}
+        missing = [name for name, flag in _outputs(point) if flag and name not in found]
+        if missing:
+            raise LookupError(f"'{missing[0]}' has no forward formula")
+        return tuple(next(found[name]) if flag else None for name, flag in _outputs(point))
+
+
+def _outputs(point: Point) -> Iterator[tuple[str, bool]]:
+    """Of each tensor of the outputs the output's name, and whether it is differentiable."""
+    for name, result, flag in zip(point.formulas.outputs, point.results, point.formulas.differentiable):
+        yield from ((name, flag and is_float(each)) for each in tensors(result))
 
 
 def _with(results: list[Any], others: Iterable[Tensor]) -> list[Any]:
@@ -26,26 +56,15 @@ def _with(results: list[Any], others: Iterable[Tensor]) -> list[Any]:
     return list(mapped(lambda _: next(rest), results))
 
 
-class _Operator(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, point: Point, *own: Tensor) -> tuple[Tensor, ...]:
-        results = point.call(_filled(point, own, point.args))
-        flat = list(tensors(results))
-        flat = [each.clone() if each._is_view() or any(each is one for one in own) else each for each in flat]
-        ctx.point, ctx.results, ctx.count = point, results, len(own)
-        ctx.save_for_backward(*own, *flat)
-        used = point.formulas.read if any(point.formulas.read) else point.formulas.differentiable
-        wanted = [flag for result, flag in zip(results, used) for _ in tensors(result)]
-        ctx.mark_non_differentiable(*(each for each, flag in zip(flat, wanted) if not flag))
-        return tuple(flat)
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
-        point: Point = ctx.point
-        own, results = ctx.saved_tensors[: ctx.count], _with(ctx.results, ctx.saved_tensors[ctx.count :])
-        wanted = point.outputs(_with(ctx.results, cotangents))
-        found = point.formulas.gradients(_filled(point, own, point.after), results, wanted, point.needs)
-        return None, *(fitted(found[i], tensor) for (i, _, _), tensor in zip(point.active, own))
+def _called(point: Point, own: Iterable[Tensor]) -> tuple[Args, list[Any]]:
+    """The arguments with these tensors in the slots that have a gradient, and the results, as functions of them; in a
+    graph without those whose gradient no formula reads."""
+    own = tuple(own)
+    results = _with(point.results, _Operator.apply(point, *own))  # type: ignore[no-untyped-call]
+    if torch.is_grad_enabled() and any(point.formulas.read):
+        pairs = zip(results, point.formulas.read)
+        results = [each if flag else mapped(torch.Tensor.detach, each) for each, flag in pairs]
+    return point.filled(point.after, dict(zip(point.moves, own))), results
 
 
 def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
@@ -55,124 +74,68 @@ def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
     return gradient.sum_to_size(tensor.shape)
 
 
-def _filled(point: Point, own: Iterable[Tensor], args: Sequence[Any]) -> tuple[Any, ...]:
-    """Arguments with these tensors in the slots that have a gradient."""
-    return point.filled(args, dict(zip(point.moves, own)))
+def gradients(point: Point, *of: Tensor) -> list[Tensor | None]:
+    """The gradients, as a function of the slots' tensors and of the cotangents."""
+    args, results = _called(point, of[: len(point.moves)])
+    given = iter(of[len(point.moves) :])
+    cotangents = [None if each is None else next(given) for each in point.cotangents]
+    found = point.formulas.gradients(args, results, cotangents, point.needs)
+    return [fitted(found[i], tensor) for i, _, tensor in point.active]
 
 
-def second(point: Point, weights: Sequence[Tensor]) -> tuple[list[Tensor | None], list[Tensor | None]]:
-    """The gradients of the inner product of the gradients with `weights`: of the inputs with a gradient and of the
-    cotangents."""
-    own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
-    pairs = [
-        (out, w.clone().requires_grad_())
-        for out, w in zip(point.outputs(apply(point, own)), point.cotangents)
-        if w is not None and out is not None and out.requires_grad
-    ]
-    roots, cotangents = [out for out, _ in pairs], [w for _, w in pairs]
-    first = torch.autograd.grad(roots, own, cotangents, create_graph=True, allow_unused=True)
-    found = _gradients(first, weights, [*own, *cotangents])
-    return found[: len(own)], found[len(own) :]
+def tangents(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
+    """The tangents along `point.moves`, as a function of the slots' tensors."""
+    if point.formulas.is_torchs:
+        found: tuple[Tensor, ...] = torch.func.jvp(partial(_by_torch, point), own, tuple(point.moves.values()))[1]
+        return found
+    computed = point.formulas.outputs_tangents(*_called(point, own), of_arguments(point, point.moves))
+    return tuple(each for members in computed.values() for each in members if each is not None)
 
 
-def _gradients(
-    values: Iterable[Tensor | None], weights: Iterable[Tensor], inputs: Sequence[Tensor]
+def _by_torch(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
+    """The outputs by torch's operator that have formulas for tangents."""
+    names = {name for each in point.formulas.tangents for name in each["outputs"]}
+    args = point.filled(point.args, dict(zip(point.moves, own)))
+    found = point.formulas.listed(point.formulas.function(args)[0])
+    return tuple(each for name, each in zip(point.formulas.outputs, found) if len(found) == 1 or name in names)
+
+
+def reverse(
+    function: Callable[..., Gradients], inputs: Iterable[Tensor], weights: Iterable[Tensor]
 ) -> list[Tensor | None]:
-    """The gradients of values' inner product with `weights`."""
-    pairs = [(each, w) for each, w in zip(values, weights) if each is not None and each.requires_grad]
-    if not pairs:
-        return [None] * len(inputs)
-    return list(torch.autograd.grad([each for each, _ in pairs], inputs, [w for _, w in pairs], allow_unused=True))
+    """The gradients, by the inputs, of the inner product of what a function returns with `weights`."""
+    with torch.enable_grad():
+        own = [tensor.detach().clone().requires_grad_() for tensor in inputs]
+        pairs = [(each, w) for each, w in zip(function(*own), weights) if each is not None and each.requires_grad]
+        if not pairs:
+            return [None] * len(own)
+        return list(torch.autograd.grad([each for each, _ in pairs], own, [w for _, w in pairs], allow_unused=True))
 
 
-def dual_gradients(point: Point, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
-    """The tangents of the gradients, for tangents of the slots, and those of the cotangents that are equal to them:
+def dual_gradients(point: Point) -> list[Tensor | None]:
+    """The tangents of the gradients, for those of the slots, and those of the cotangents that are equal to them:
     forward over reverse. With tangents for all of them torch needs no meta kernels, whose import takes a second."""
-    with forward_ad.dual_level():
-        args, results = dual_results(point, moves)
-        cotangents = [None if w is None else dual(w, w.clone()) for w in point.cotangents]
-        gradients = point.formulas.gradients(args, results, cotangents, point.needs)
-        return [None if each is None else tangent(each) for each in gradients]
-
-
-def dual_results(point: Point, moves: Mapping[int, Tensor]) -> tuple[tuple[Any, ...], list[Any]]:
-    """The arguments and the results as dual tensors, in a dual level. LookupError if an output has no formula."""
-    tangents = tangents_of(point, moves)
-    duals = [dual(tensor.detach().clone().requires_grad_(), moves[i]) for i, _, tensor in point.active]
-    results: list[Any] = []
-    flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
-    for name, result, differentiable in flags:
-        if not differentiable or not any(map(is_float, tensors(result))):
-            results.append(result)
-            continue
-        if name not in tangents:
-            raise LookupError(f"'{name}' has no forward formula")
-        results.append(mapped(partial(_with_next, iter(tangents[name])), result))
-    return _filled(point, duals, point.after), results
-
-
-def _with_next(tangents: Iterator[Tensor | None], tensor: Tensor) -> Tensor:
-    move = next(tangents)
-    return tensor if move is None else dual(tensor.detach().clone(), move)
+    with torch.no_grad(), forward_ad.dual_level():
+        own = [dual(tensor.detach().clone().requires_grad_(), point.moves[i]) for i, _, tensor in point.active]
+        cotangents = [dual(each, each.clone()) for each in point.cotangents if each is not None]
+        return [None if each is None else tangent(each) for each in gradients(point, *own, *cotangents)]
 
 
 def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
-    """The derivative of the tangents' inner product with `weights` as slots move along, forward over forward.
-    LookupError for what cannot be done: members of lists carry the tangents themselves."""
-    _refuse_lists(point)
-    if point.formulas.is_torchs:
-        return nested(point, along, weights)
-    with torch.no_grad(), forward_ad.dual_level():
-        args, results = dual_results(point, along)
-        found = point.formulas.outputs_tangents(args, results, of_arguments(point, point.moves))
-        return inner(weights, [None if each is None else tangent(each) for each in _defined(found)])
-
-
-def nested(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
-    """The same in functorch, as torch nests levels of forward mode: helpers ask for its tensors."""
-    own, moves = tuple(tensor.detach().clone() for _, _, tensor in point.active), tuple(point.moves.values())
-
-    def tangents(*tensors: Tensor) -> tuple[Tensor, ...]:
-        if point.formulas.is_torchs:
-            found: tuple[Tensor, ...] = torch.func.jvp(partial(_outputs, point), tensors, moves)[1]
-            return found
-        results, args = point.run(_filled(point, tensors, point.args))
-        return _defined(point.formulas.outputs_tangents(args, results, of_arguments(point, point.moves)))
-
+    """The derivative of the tangents' inner product with `weights` as slots move along, forward over forward, nested in
+    functorch: helpers of formulas ask for its tensors."""
+    own = tuple(tensor.detach().clone() for _, _, tensor in point.active)
     with torch.no_grad():
-        return inner(weights, torch.func.jvp(tangents, own, tuple(along.values()))[1])
+        return inner(weights, torch.func.jvp(partial(tangents, point), own, tuple(along.values()))[1])
 
 
 def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
-    """The same, reverse over forward."""
-    _refuse_lists(point)
+    """The same, reverse over forward. LookupError for what cannot be done."""
     if not point.formulas.has_backward:
         raise LookupError("the operator has no backward formula")
-    own = [tensor.detach().clone().requires_grad_() for _, _, tensor in point.active]
-    found: Gradients
-    with torch.enable_grad(), forward_ad.dual_level():
-        if point.formulas.is_torchs:
-            found = [tangent(each) for each in _outputs(point, *map(dual, own, point.moves.values()))]
-        else:
-            args, results = _filled(point, own, point.after), apply(point, own)
-            found = _defined(point.formulas.outputs_tangents(args, results, of_arguments(point, point.moves)))
-        return inner(_gradients(found, weights, own), list(along.values()))
-
-
-def _refuse_lists(point: Point) -> None:
-    if any(slot.member >= 0 for slot in point.slots):
-        raise LookupError("a list of tensors")
-
-
-def _defined(tangents: Tangents) -> tuple[Tensor, ...]:
-    return tuple(each for members in tangents.values() for each in members if each is not None)
-
-
-def _outputs(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
-    """The outputs by torch's operator that have formulas for tangents."""
-    names = {name for each in point.formulas.tangents for name in each["outputs"]}
-    found = point.formulas.listed(point.formulas.function(_filled(point, own, point.args))[0])
-    return tuple(each for name, each in zip(point.formulas.outputs, found) if len(found) == 1 or name in names)
+    with nullcontext() if point.formulas.is_torchs else forward_ad.dual_level():
+        found = reverse(partial(tangents, point), [tensor for _, _, tensor in point.active], weights)
+    return inner(found, list(along.values()))
 
 
 def tangents_of(point: Point, moves: Mapping[int, Tensor], given: Sequence[Tensor | None] | None = None) -> Tangents:
