@@ -24,18 +24,20 @@ FORMULAS = {
     "Type": "x - std::make_tuple(x)",
     "Member": "std::vector<at::Tensor>{x}.detach()",
     "Syntax": "x +",
+    "Header": "at::globalContext().userEnabledMkldnn() ? x : x + 1",
+    "Right": "x + 1",
 }
 
 
-def test_an_error_of_the_formula_itself_needs_no_other_headers(tmp_path: Path) -> None:
+def test_formulas_that_do_not_compile_are_left_out_once_torchs_own_headers_do_not_help(tmp_path: Path) -> None:
     codes = []
     for name, formula in FORMULAS.items():
         subject = Subject(name, "aten::mine", "mine", "mine(Tensor x) -> Tensor", (), ("x",), (), (), (), (), "", ())
         codes.append(Code(subject, f"at::Tensor mine{name}(at::Tensor x) {{ return {formula}; }}", frozenset(), ""))
     built = Library(tmp_path, installed_torch()).build(codes)
-    assert built.path is None
-    assert built.failed.keys() == FORMULAS.keys()
-    assert {path.suffix for path in tmp_path.iterdir() if path.is_dir()} == {".slim"}
+    assert built.path is not None
+    assert built.failed.keys() == FORMULAS.keys() - {"Header", "Right"}
+    assert sum(path.suffix == ".whole" for path in tmp_path.iterdir() if path.is_dir()) == 2
 
 
 ANSWERS = """

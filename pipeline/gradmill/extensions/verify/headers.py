@@ -72,16 +72,6 @@ class Headers:
         """The names of torch's helpers of formulas."""
         return set(_CALLED.findall(self._text(MANUAL)))
 
-    def declare(self, name: str) -> bool:
-        """Whether any of them, in ATen, c10 or torch, declares a function, type or variable of this name, other than
-        within a function."""
-        own = name.encode()
-        what = rb"(?:class|struct|enum|namespace|using|define) +%b\b|%b *[(<={;]" % (own, own)
-        declared = re.compile(rb"^(?: {0,2}\S.*)?\b(?:%b)" % what, re.MULTILINE)
-        folders = (Path(self._include, each) for each in ("ATen", "c10", "torch"))
-        texts = (path.read_bytes() for folder in folders for path in folder.rglob("*.h"))
-        return any(own in text and declared.search(text) for text in texts)
-
     def _slim_header(self, text: str, names: Iterable[str], more: Iterable[str], *, slow: bool) -> str:
         included = (*(_SLOW if slow else ()), *more, *(f"{_OPERATORS}/{name}.h" for name in names))
         patterns = {re.compile(_FUNCTION.format(name=name), _BLOCK): _COPIED[name] for name in _COPIED if name in text}

@@ -23,14 +23,6 @@ from gradmill.query.memo import digest
 
 _HERE = Path(__file__).parent / "cpp"
 _FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
-# Errors that no header mends, as g++ and clang print them: torch's own headers take ten seconds.
-_OF_FORMULAS = re.compile(
-    r"no match for .operator|invalid operands to binary|cannot convert|could not convert|no viable conversion|^expected"
-    r"|std::.* has no member named|no member named .* in .std::"
-)
-_UNKNOWN = re.compile(  # a name, as both print it in quotation marks of the language
-    r"\W(\w+)\W (?:was not declared|is not a member)|(?:undeclared identifier|no member named) \W(\w+)\W"
-)
 # ccache reads the list of headers that the compiler wrote, and so runs no preprocessor of its own; ours are new files.
 _CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime"}
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
@@ -92,8 +84,8 @@ class Library:
         return {path for path in paths if not path.startswith((*others, f"{os.path.abspath(self._folder)}{os.sep}"))}
 
     def _objects(self, codes: Sequence[Code], *, whole: bool = False) -> tuple[list[Path], dict[str, str]]:
-        """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. If
-        headers may be missing, each of these is compiled again, alone and with torch's own headers (`whole`)."""
+        """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. As
+        headers may be missing, these are compiled again with torch's own headers (`whole`)."""
         source, starts = self._source(codes)
         output = self._compile(source, codes, whole=whole)
         if not output:
@@ -101,18 +93,13 @@ class Library:
         if self._helpers and (found := _error_of(os.path.dirname(self._helpers), output)):
             raise LookupError(found)
         errors = _errors(output, source.name, starts) or dict.fromkeys(range(len(codes)), _first_error(output))
-        failed = {codes[i].subject.name: why for i, why in errors.items() if whole or not self._may_compile(why)}
-        again = [codes[i] for i in errors if codes[i].subject.name not in failed]
-        rest = [each for i, each in enumerate(codes) if i not in errors]
-        parts = [self._objects([each], whole=True) for each in again]
-        objects, others = _together(parts if not rest else [self._objects(rest), *parts])
-        return objects, failed | others
-
-    def _may_compile(self, error: str) -> bool:
-        """Whether a formula with this error may compile with torch's own headers."""
-        unknown = _UNKNOWN.search(error)
-        lacks = unknown is not None and not self._headers.declare(unknown[1] or unknown[2])
-        return not lacks and not _OF_FORMULAS.search(error)
+        failed = {codes[i].subject.name: why for i, why in errors.items()}
+        again, rest = ([each for each in codes if (each.subject.name in failed) == flag] for flag in (True, False))
+        parts = [self._objects(rest, whole=whole)] if rest else []
+        if not whole:
+            parts.append(self._objects(again, whole=True))
+        objects, others = _together(parts)
+        return objects, others | (failed if whole else {})
 
     def _source(self, codes: Sequence[Code]) -> tuple[Path, list[int]]:
         """A source, and the line at which the functions of each formula begin."""

@@ -23,7 +23,7 @@ from gradmill.extensions.verify.model import Code, Verdict
 from gradmill.extensions.verify.process import Checker
 from gradmill.io.files import moment, stat_of
 from gradmill.problems.plain import warn
-from gradmill.problems.problem import SpecError, nearest
+from gradmill.problems.problem import SpecError
 
 _WORD = re.compile(r"\w+")
 _RECORD = re.compile(r"^(.*/RECORD),", re.MULTILINE)  # in the list of a wheel's files
@@ -87,19 +87,6 @@ def build_of(folder: str) -> str:
         is_listed = stat and installed and stat.mtime_ns <= installed.mtime_ns
         build.append(f"{path.name} {digests.get(path.name) if is_listed else stat}")
     return " ".join(build)
-
-
-def chosen(codes: Sequence[Code], names: Sequence[str]) -> list[Code]:
-    """The formulas of these Nodes and operators, with or without overload; all of them without names. SpecError for a
-    name that has none."""
-    if not names:
-        return list(codes)
-    called = [code.names for code in codes]
-    known = set().union(*called)
-    for name in names:
-        if name not in known:
-            raise SpecError(f"verify: nothing with formulas is called '{name}'", nearest(name, known))
-    return [code for code, own in zip(codes, called) if not own.isdisjoint(names)]
 
 
 def verify(codes: Sequence[Code], settings: Settings) -> Result:

@@ -14,7 +14,7 @@ from gradmill.model.autograd import Info
 from gradmill.model.native import NativeFunction
 from gradmill.model.nodes import NodeRow
 from gradmill.model.schema import schema_kind
-from gradmill.problems.problem import SpecError
+from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.memo import digest
 from gradmill.releases.model import Release
@@ -33,14 +33,18 @@ _NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
 
 
 def codes(db: Database, names: Collection[str] = ()) -> Iterator[Code]:
-    """The C++ of all formulas of a set without errors, in the order of the Nodes; of those alone that are called by
-    `names`, if there are any of each name. SpecError for a release whose Nodes have no gradient functions."""
+    """The C++ of the formulas of a set without errors, in the order of the Nodes: of those Nodes and operators, with or
+    without overload, or of all without names. SpecError for a name that has none, and for a release whose Nodes have no
+    gradient functions."""
     variants = served(db)
     own_nodes = list(nodes(db))
     called = [names_of(name, (row.op, *variants.get((row.function, row.dispatch_key), ()))) for name, row in own_nodes]
-    wanted = set(names) if set().union(*called).issuperset(names) else set()
+    known = set().union(*called)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"verify: nothing with formulas is called '{name}'", nearest(name, known))
     for (name, row), own_names in zip(own_nodes, called):
-        if wanted.isdisjoint(own_names) and wanted:
+        if names and own_names.isdisjoint(names):
             continue
         native, own = function(db, row.function), info(db, row.function, row.dispatch_key)
         if native is None or own is None:

@@ -52,10 +52,9 @@ def _chosen(
     session: Session, names: Sequence[str], variables: dict[str, str], *, everything: bool
 ) -> tuple[list[Code], str]:
     """The formulas to verify; and a line that says how many of all these are, "" for all or those of the names."""
-    from gradmill.extensions.verify.run import chosen
     from gradmill.extensions.verify.subjects import codes
 
-    own = chosen(list(codes(session.db, names)), names)
+    own = list(codes(session.db, names))
     if everything or ("against" not in variables and (names or not has_revision(session.config.specs, "HEAD"))):
         return own, ""
     named = variables.setdefault("against", _HEAD)
