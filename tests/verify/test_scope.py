@@ -124,13 +124,14 @@ def checked(verdict: Verdict) -> object:
 
 def test_two_verifications_at_once_lose_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def check(codes: Sequence[Code], *_: object) -> Iterator[Verdict]:
-        remembered.update(tmp_path / remembered.FILE, {"of another run": Verdict("OtherBackward0")}, [])
+        if codes[0].subject.name == "OwnBackward0":
+            run.verify([code("OtherBackward0")], Settings(tmp_path, "code"))
         yield Verdict(codes[0].subject.name)
 
     monkeypatch.setattr(run, "_checked", check)
-    run.verify([code("OwnBackward0")], Settings(tmp_path, "code"))
-    names = [verdict.name for verdict in remembered.load(tmp_path / remembered.FILE).values()]
-    assert sorted(names) == ["OtherBackward0", "OwnBackward0"]
+    both = [code("OwnBackward0"), code("OtherBackward0")]
+    assert run.verify(both[:1], Settings(tmp_path, "code")).new == 1
+    assert len(run.known_verdicts(both, Settings(tmp_path, "code")).verdicts) == 2
 
 
 def test_a_transient_verdict_is_given_and_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

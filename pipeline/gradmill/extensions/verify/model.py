@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from gradmill.io.decoding import decode_json
 
@@ -89,7 +88,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     samples: dict[str, int] = {}  # by kind
     done: dict[str, int] = {}  # the samples that each check has done
     skipped: dict[str, int] = {}  # the reasons why checks were left out
-    tried: bytes = b""  # the samples, compressed: most of a verdict, which few read
+    tried: Raw = Raw(b"[]")  # the samples as JSON: most of a verdict, which few read
     findings: tuple[Finding, ...] = ()
     shared: tuple[Finding, ...] = ()  # what torch's own formula has as well, at samples that are not torch's
     unchecked: str = ""
@@ -99,7 +98,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     @property
     def samples_tried(self) -> list[Tried]:
         """The samples, in their order."""
-        return decode_json(zlib.decompress(self.tried), list[Tried]) if self.tried else []
+        return decode_json(bytes(self.tried), list[Tried])
 
     @property
     def wrong_as_torchs(self) -> list[Finding]:

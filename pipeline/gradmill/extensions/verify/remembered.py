@@ -1,11 +1,10 @@
-"""The verdicts of earlier runs, in a file: what was verified is not verified again."""
+"""The verdicts of earlier runs, each in a file: what was verified is not verified again."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import msgspec
@@ -13,36 +12,45 @@ import msgspec
 from gradmill.extensions.verify.model import Verdict
 from gradmill.io.checked import checked, with_checksum
 from gradmill.io.decoding import decode_json
-from gradmill.io.files import Moment, is_settled, open_lock, remove_abandoned, replace_file, runs, stat_of
+from gradmill.io.files import Moment, is_settled, remove_abandoned, replace_file, runs, stat_of
 from gradmill.query.memo import digest
 from gradmill.session.collect import Collected
 
-FILE, SAMPLES = "verdicts", "samples"  # in the folder of verdicts
+SAMPLES = "samples"  # in the folder of verdicts
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
-_MOST = 5000  # verdicts in the file: several versions of all formulas of a release
+_VERDICT = "verdict-"  # the prefix of the names of verdicts
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
 
 
-Verdicts = dict[str, Verdict]  # by `key`, the one used last at the end
+def key(code: str, torch: str, node: str, inputs: str) -> str:
+    """The name of a verdict: the digest of gradmill's code, the version of torch, the Node, and the digest of all else
+    that it depends on."""
+    return f"{_version(code, torch)}-{node}-{digest(inputs.encode()).hex()}"
 
 
-def key(code: str, torch: str, inputs: str) -> str:
-    """The key of a verdict: the digest of gradmill's code, the version of torch, all else that a verdict depends on."""
-    return f"{code[:_DIGITS]} {torch} {digest(inputs.encode()).hex()}"
+def _version(code: str, torch: str) -> str:
+    return f"{_VERDICT}{code[:_DIGITS]}-{torch}"
 
 
-def load(path: Path) -> Verdicts:
-    """The verdicts; none if there is no such file, or if it is damaged."""
+def known(folder: Path, keys: Iterable[str]) -> dict[str, Verdict]:
+    """The verdicts of these names, whose files have the contents that they were verified with."""
+    found = {key: verdict for key in keys if (verdict := _read(folder / key)) is not None}
+    contents = digests({path for verdict in found.values() for path in verdict.files})
+    return {key: each for key, each in found.items() if each.files.items() <= contents.items()}
+
+
+def _read(path: Path) -> Verdict | None:
+    """A verdict; None if there is no such file, or if it is damaged."""
     try:
-        return decode_json(checked(path.read_bytes()) or b"", Verdicts)
+        return decode_json(checked(path.read_bytes()) or b"", Verdict)
     except (OSError, ValueError):
-        return {}
+        return None
 
 
-def current(known: Verdicts) -> Verdicts:
-    """Those verdicts whose files have the contents that they were verified with."""
-    contents = digests({path for verdict in known.values() for path in verdict.files})
-    return {key: each for key, each in known.items() if each.files.items() <= contents.items()}
+def remember(folder: Path, key: str, verdict: Verdict) -> None:
+    """Keeps a verdict, unless it is transient. OSError if the file cannot be written."""
+    if not verdict.transient:
+        replace_file(str(folder / key), with_checksum(msgspec.json.encode(verdict)))
 
 
 def digests(paths: Iterable[str]) -> dict[str, str]:
@@ -63,54 +71,34 @@ def _digest(path: str) -> str:
         return ""
 
 
-def update(path: Path, new: Mapping[str, Verdict], used: Iterable[str]) -> None:
-    """Adds verdicts to the file, which other processes may extend at the same time; those `used` come last. Raises
-    OSError if the file cannot be written."""
-    import fcntl  # not on every system that reads verdicts
-
-    new = {key: verdict for key, verdict in new.items() if not verdict.transient}
-    lock = open_lock(f"{path}.lock")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        before = load(path)
-        known = before | new
-        known |= {key: known.pop(key) for key in dict.fromkeys(used) if key in known}
-        if new or list(known) != list(before):
-            save(path, known)
-    finally:
-        os.close(lock)
-
-
-def save(path: Path, verdicts: Mapping[str, Verdict]) -> None:
-    """Writes the last verdicts. Raises OSError if that fails."""
-    data = msgspec.json.encode(dict(list(verdicts.items())[-_MOST:]))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(str(path), with_checksum(data))
-
-
 def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
     """Deletes what no run will read: verdicts of another gradmill or torch, and of former texts of a Node; samples of
     another torch; and libraries of killed runs. `codes`: the digests of gradmill's code, as stores have them in their
     names; `torch`: the installed version, "" for none, which keeps those of all."""
-    before, path = _size(folder), folder / FILE
-    known = load(path)
-    last = {(name.rpartition(" ")[0], verdict.name): name for name, verdict in known.items()}
-    versions = {f"{code} {torch}".rstrip() for code in codes}
-    own = {name for (version, _), name in last.items() if (version if torch else version.partition(" ")[0]) in versions}
-    kept = {name: verdict for name, verdict in known.items() if name in own}
-    if len(kept) < len(known):
-        save(path, kept)
+    before, paths = _size(folder), _verdicts(folder)
+    last = {path.name.rpartition("-")[0]: path for path in paths}
+    versions = tuple(_version(code, f"{torch}-" if torch else "") for code in codes)
+    kept = {path for path in last.values() if path.name.startswith(versions)}
+    for path in paths:
+        if path not in kept:
+            path.unlink(missing_ok=True)
     remove_killed(folder)
     for each in (folder / SAMPLES).glob(f"{SAMPLES}-*"):
         if torch and each.name != f"{SAMPLES}-{torch}":
             shutil.rmtree(each, ignore_errors=True)
     after = _size(folder)
-    return Collected(len(known) - len(kept), len(kept), max(before - after, 0), after)
+    return Collected(len(paths) - len(kept), len(kept), max(before - after, 0), after)
+
+
+def _verdicts(folder: Path) -> list[Path]:
+    """The files of verdicts, from the oldest to the newest."""
+    paths = ((path.stat().st_mtime_ns, path) for path in folder.glob(f"{_VERDICT}*") if path.suffix != ".tmp")
+    return [path for _, path in sorted(paths)]
 
 
 def remove_killed(folder: Path) -> None:
-    """Deletes what killed runs left: libraries, and a file that was not complete."""
-    remove_abandoned(str(folder), [FILE])
+    """Deletes what killed runs left: libraries, and files that were not complete."""
+    remove_abandoned(str(folder), [path.name.rsplit(".", 3)[0] for path in folder.glob("*.tmp")])
     for each in folder.glob(f"{WORK}*"):
         process = each.name.removeprefix(WORK).partition("-")[0]
         if process.isdecimal() and not runs(int(process)):

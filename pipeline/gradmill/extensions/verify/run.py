@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -29,7 +28,6 @@ _WORD = re.compile(r"\w+")
 _RECORD = re.compile(r"^(.*/RECORD),", re.MULTILINE)  # in the list of a wheel's files
 _LISTED = re.compile(r"^torch/lib/([^/,]+),(\S+)$", re.MULTILINE)
 LIMIT = 8  # samples of each kind
-SECONDS = 10.0  # between two times that verdicts are saved: no more is lost if the process is killed
 
 
 class Settings(Struct, frozen=True):
@@ -96,35 +94,29 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
         raise SpecError("verify: formulas are linked with what libtorch hides, which works on Linux alone")
     torch = installed_torch()
     _ = subprocess.Popen  # loads the module, which is lazy: threads must not be the first to use it
-    path = settings.folder / remembered.FILE
-    known = remembered.current(remembered.load(path))
     names = keys(codes, settings, torch)
+    known = remembered.known(settings.folder, names)
     new = {code.subject.name: (key, code) for key, code in zip(names, codes) if key not in known}
-    unsaved: dict[str, Verdict] = {}
-    began, saved = moment(), time.monotonic()
+    began, failed = moment(), ""
     for verdict in _checked([code for _, code in new.values()], settings, torch):
         changed = remembered.changed_since(began, verdict.files)  # what was digested may not be what was used
-        unsaved[new[verdict.name][0]] = replace(verdict, transient=True) if changed else verdict
-        if time.monotonic() > saved + SECONDS:
-            remembered.update(path, unsaved, unsaved)
-            known, unsaved, saved = known | unsaved, {}, time.monotonic()
-    try:
-        remembered.update(path, unsaved, names)
-    except OSError as error:
-        if unsaved and not any(verdict.transient for verdict in unsaved.values()):
-            warn(f"{path}: {error.strerror}; the verdicts of this run are not remembered")
-    known |= unsaved
+        key, _ = new[verdict.name]
+        known[key] = replace(verdict, transient=True) if changed else verdict
+        try:
+            remembered.remember(settings.folder, key, known[key])
+        except OSError as error:
+            failed = error.strerror or str(error)
+    if failed:
+        warn(f"{settings.folder}: {failed}; the verdicts of this run are not remembered")
     return Result(tuple((code, known[key]) for key, code in zip(names, codes)), len(new), torch.version)
 
 
 def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
     """The verdicts of earlier runs; formulas without one are left out. Runs nothing. SpecError as `verify`."""
     torch = installed_torch()
-    known = remembered.current(remembered.load(settings.folder / remembered.FILE))
-    if not known:
-        return Result((), 0, torch.version)
     codes = list(codes)
     names = keys(codes, settings, torch)
+    known = remembered.known(settings.folder, names)
     return Result(tuple((code, known[key]) for key, code in zip(names, codes) if key in known), 0, torch.version)
 
 
@@ -132,7 +124,8 @@ def keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
     """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
     helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
     context = "\0".join((settings.headers, helpers, python, str(settings.limit), torch.build))
-    return [remembered.key(settings.code, torch.version, f"{code.digest}\0{context}") for code in codes]
+    version = settings.code, torch.version
+    return [remembered.key(*version, code.subject.name, f"{code.digest}\0{context}") for code in codes]
 
 
 def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterator[Verdict]:

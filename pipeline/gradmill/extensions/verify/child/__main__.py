@@ -3,7 +3,6 @@ modules that its file of reference functions loaded, then a line for each verdic
 
 from __future__ import annotations
 
-import base64
 import ctypes
 import json
 import os
@@ -12,7 +11,6 @@ import signal
 import sys
 import time
 import warnings
-import zlib
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -112,13 +110,7 @@ def _verdict(
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
         ending = {int(number): how for number, how in subject["without"].items()}
         verdict.check(islice(listed, subject["last"]), ending, begin, forks=not device.name)
-        return compressed(verdict.result())
-
-
-def compressed(result: dict[str, Any]) -> dict[str, Any]:
-    """A verdict with the samples, which are most of it, as few bytes."""
-    tried = zlib.compress(json.dumps(result["tried"]).encode(), level=1)
-    return result | {"tried": base64.b64encode(tried).decode()}
+        return verdict.result()
 
 
 if __name__ == "__main__":
