@@ -25,8 +25,6 @@ from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError
 
 _WORD = re.compile(r"\w+")
-_RECORD = re.compile(r"^(.*/RECORD),", re.MULTILINE)  # in the list of a wheel's files
-_LISTED = re.compile(r"^torch/lib/([^/,]+),(\S+)$", re.MULTILINE)
 LIMIT = 8  # samples of each kind
 
 
@@ -73,18 +71,8 @@ def installed_torch() -> Torch:
 
 
 def build_of(folder: str) -> str:
-    """What identifies the build of a torch: of each library the digest that the wheel lists, or the stat of one that it
-    does not list, or that was replaced since the wheel was installed."""
-    wheel = metadata.distribution("torch")
-    listed = wheel.read_text("RECORD") or ""
-    own = _RECORD.search(listed)
-    installed = stat_of(str(wheel.locate_file(own[1]))) if own else None
-    digests, build = dict(_LISTED.findall(listed)), list[str]()
-    for path in sorted(Path(folder, "lib").glob("lib*.so")):
-        stat = stat_of(str(path))
-        is_listed = stat and installed and stat.mtime_ns <= installed.mtime_ns
-        build.append(f"{path.name} {digests.get(path.name) if is_listed else stat}")
-    return " ".join(build)
+    """What identifies the build of a torch: the stats of its libraries."""
+    return " ".join(f"{path.name} {stat_of(str(path))}" for path in sorted(Path(folder, "lib").glob("lib*.so")))
 
 
 def verify(codes: Sequence[Code], settings: Settings) -> Result:

@@ -155,9 +155,7 @@ class Point:
         known = [each for each in self.outputs(self.results) if each is not None]
         outputs = [each.detach().requires_grad_(is_float(each)) for each in known]
         with torch.enable_grad():
-            unique = zip(self._unique(outputs), self._weights)
-            pairs = [(a, w) for a, w in unique if a is not None and w is not None and a.requires_grad]
-            return list(torch.autograd.grad([a for a, _ in pairs], outputs, [w for _, w in pairs], allow_unused=True))
+            return weighted(self._unique(outputs), self._weights, outputs)
 
     def run(self, args: Args) -> tuple[list[Any], Args]:
         """The operator's outputs, and the arguments after the call; of a random operator the same each time."""
@@ -310,6 +308,17 @@ def tracked(value: Any, *, graph: bool = False) -> Any:
         return tensor if kept else tensor.detach().requires_grad_()
 
     return mapped(own, value)
+
+
+def weighted(
+    values: Gradients, weights: Gradients, inputs: Sequence[Tensor], *, graph: bool = False
+) -> list[Tensor | None]:
+    """The gradients, by inputs, of the inner product of values with `weights`. `graph`: whether one of them is kept."""
+    pairs = [(a, w) for a, w in zip(values, weights) if a is not None and w is not None and a.requires_grad]
+    if not pairs:
+        return [None] * len(inputs)
+    own, of = [a for a, _ in pairs], [w for _, w in pairs]
+    return list(torch.autograd.grad(own, inputs, of, create_graph=graph, allow_unused=True))
 
 
 def members_of(value: Any) -> list[Tensor | None]:

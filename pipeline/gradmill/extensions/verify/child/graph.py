@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from gradmill.extensions.verify.child.call_at_sample import Point, inner, with_strides
+from gradmill.extensions.verify.child.call_at_sample import Point, inner, weighted, with_strides
 from gradmill.extensions.verify.child.calls import is_float, mapped, tensors
 from gradmill.extensions.verify.child.formulas import Args, Gradients, Tangents, dual, tangent
 
@@ -101,15 +101,12 @@ def _by_torch(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
 
 
 def reverse(
-    function: Callable[..., Gradients], inputs: Iterable[Tensor], weights: Iterable[Tensor]
+    function: Callable[..., Gradients], inputs: Iterable[Tensor], weights: Sequence[Tensor]
 ) -> list[Tensor | None]:
     """The gradients, by the inputs, of the inner product of what a function returns with `weights`."""
     with torch.enable_grad():
         own = [tensor.detach().clone().requires_grad_() for tensor in inputs]
-        pairs = [(each, w) for each, w in zip(function(*own), weights) if each is not None and each.requires_grad]
-        if not pairs:
-            return [None] * len(own)
-        return list(torch.autograd.grad([each for each, _ in pairs], own, [w for _, w in pairs], allow_unused=True))
+        return weighted(function(*own), weights, own)
 
 
 def dual_gradients(point: Point) -> list[Tensor | None]:

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from gradmill.extensions.verify.child.call_at_sample import members_of, tracked
+from gradmill.extensions.verify.child.call_at_sample import members_of, tracked, weighted
 from gradmill.extensions.verify.child.calls import SEED
 from gradmill.extensions.verify.child.formulas import (
     Args,
@@ -32,41 +31,34 @@ class TorchFormulas(Formulas):
     def gradients(self, args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
         graph = torch.is_grad_enabled()
         needed = {place for place, flag in zip(self.places, needs) if flag}
-        with torch.enable_grad():
-            passed = [tracked(each, graph=graph) if i in needed else each for i, each in enumerate(args)]
+        with torch.enable_grad(), _of_formula():
+            passed = tuple(tracked(each, graph=graph) if i in needed else each for i, each in enumerate(args))
             slots = [each for place in self.places for each in members_of(passed[place])]
             wanted = [each for each in slots if each is not None and each.requires_grad]
-            roots = self._roots(tuple(passed))
+            flags = zip(self._results(passed), self.differentiable)
+            roots = [each for result, flag in flags if flag for each in members_of(result)]
             known = [(a, w) for a, w in zip(roots, cotangents) if a is not None and w is not None]
-            pairs = [(a, w) for a, w in known if a.requires_grad]
             if not known or not wanted:
                 return [None] * len(slots)
-            if not pairs:
+            if not any(a.requires_grad for a, _ in known):
                 raise NotImplementedFormula("torch has no derivative of it")
-            outputs, weights = [a for a, _ in pairs], [w for _, w in pairs]
-            with _of_formula():
-                found = torch.autograd.grad(outputs, wanted, weights, create_graph=graph, allow_unused=True)
+            found = weighted([a for a, _ in known], [w for _, w in known], wanted, graph=graph)
         by_tensor = {id(tensor): each for tensor, each in zip(wanted, dense(found))}
         return [None if each is None else by_tensor.get(id(each)) for each in slots]
 
-    def _roots(self, args: Args) -> list[Tensor | None]:
-        """The members of the differentiable outputs; None for an undefined one."""
-        flags = zip(self._results(args), self.differentiable)
-        return [each for result, flag in flags if flag for each in members_of(result)]
-
     def _results(self, args: Args) -> list[Any]:
         torch.default_generator.manual_seed(SEED)
-        with _of_formula():
-            return self.listed(self.function(args)[0])
+        return self.listed(self.function(args)[0])
 
     def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> Tangents:
         duals = [each if move is None else dual(each.detach().clone(), move) for each, move in zip(args, tangents)]
         wanted = {name for each in self.tangents for name in each["outputs"]}
-        return {
-            name: [None if each is None else tangent(each) for each in members_of(output)]
-            for name, output in zip(self.outputs, self._results(tuple(duals)))
-            if name in wanted or len(self.outputs) == 1
-        }
+        with _of_formula():
+            return {
+                name: [None if each is None else tangent(each) for each in members_of(output)]
+                for name, output in zip(self.outputs, self._results(tuple(duals)))
+                if name in wanted or len(self.outputs) == 1
+            }
 
 
 @contextmanager
