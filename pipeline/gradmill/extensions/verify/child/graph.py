@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -37,11 +36,14 @@ class _Operator(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, _: None, *moves: Tensor) -> tuple[Tensor | None, ...]:
         point: Point = ctx.point
-        found = {name: iter(each) for name, each in tangents_of(point, dict(zip(point.moves, moves))).items()}
+        with forward_ad._set_fwd_grad_enabled(True):  # of members of lists, and of torch's own formulas
+            found = {name: iter(each) for name, each in tangents_of(point, dict(zip(point.moves, moves))).items()}
         missing = [name for name, flag in _outputs(point) if flag and name not in found]
         if missing:
             raise LookupError(f"'{missing[0]}' has no forward formula")
-        return tuple(next(found[name]) if flag else None for name, flag in _outputs(point))
+        own = [next(found[name]) if flag else None for name, flag in _outputs(point)]
+        pairs = zip(own, tensors(point.results), _outputs(point))
+        return tuple(torch.zeros_like(of) if move is None and flag else move for move, of, (_, flag) in pairs)
 
 
 def _outputs(point: Point) -> Iterator[tuple[str, bool]]:
@@ -83,13 +85,17 @@ def gradients(point: Point, *of: Tensor) -> list[Tensor | None]:
     return [fitted(found[i], tensor) for i, _, tensor in point.active]
 
 
-def tangents(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
-    """The tangents along `point.moves`, as a function of the slots' tensors."""
-    if point.formulas.is_torchs:
-        found: tuple[Tensor, ...] = torch.func.jvp(partial(_by_torch, point), own, tuple(point.moves.values()))[1]
+def tangents(point: Point, *own: Tensor, nested: bool = False) -> tuple[Tensor | None, ...]:
+    """The tangents along `point.moves`, as a function of the slots' tensors, in a dual level, which may be `nested` in
+    functorch."""
+    moves = tuple(point.moves.values())
+    if not point.formulas.is_torchs:
+        computed = point.formulas.outputs_tangents(*_called(point, own), of_arguments(point, point.moves))
+        return tuple(each for members in computed.values() for each in members if each is not None)
+    if nested:
+        found: tuple[Tensor, ...] = torch.func.jvp(partial(_by_torch, point), own, moves)[1]
         return found
-    computed = point.formulas.outputs_tangents(*_called(point, own), of_arguments(point, point.moves))
-    return tuple(each for members in computed.values() for each in members if each is not None)
+    return tuple(tangent(each) for each in _by_torch(point, *map(dual, own, moves)))
 
 
 def _by_torch(point: Point, *own: Tensor) -> tuple[Tensor, ...]:
@@ -123,14 +129,14 @@ def forward_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequ
     functorch: helpers of formulas ask for its tensors."""
     own = tuple(tensor.detach().clone() for _, _, tensor in point.active)
     with torch.no_grad():
-        return inner(weights, torch.func.jvp(partial(tangents, point), own, tuple(along.values()))[1])
+        return inner(weights, torch.func.jvp(partial(tangents, point, nested=True), own, tuple(along.values()))[1])
 
 
 def reverse_of_tangents(point: Point, along: Mapping[int, Tensor], weights: Sequence[Tensor]) -> float:
     """The same, reverse over forward. LookupError for what cannot be done."""
     if not point.formulas.has_backward:
         raise LookupError("the operator has no backward formula")
-    with nullcontext() if point.formulas.is_torchs else forward_ad.dual_level():
+    with forward_ad.dual_level():
         found = reverse(partial(tangents, point), [tensor for _, _, tensor in point.active], weights)
     return inner(found, list(along.values()))
 
