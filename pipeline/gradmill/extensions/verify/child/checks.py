@@ -446,7 +446,7 @@ def of_tangents(point: Point) -> Iterator[Finding]:
         found = tangents_at(moved, point.moves)
         return inner(weights, [each for members in found.values() for each in members if each is not None])
 
-    if (wanted := slope(value, single=False)) is None:
+    if not weights or (wanted := slope(value, single=False)) is None:
         raise Inapplicable
     for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
         with _differentiating(), suppress(LookupError):
