@@ -110,15 +110,15 @@ def patched_doit(words: list[str], folder: Path = ROOT) -> Run:
     return forked(lambda: run_doit(words), ["doit", *words], folder)
 
 
-def gradmill(words: list[str], folder: Path = ROOT) -> Run:
-    """`python -m gradmill`, in any folder."""
-    return _small("gradmill", words, folder)
+def gradmill(words: list[str], folder: Path = ROOT, **limits: int) -> Run:
+    """`python -m gradmill`, in any folder, under limits of the system: `CPU`, `DATA`."""
+    return _small("gradmill", words, folder, limits)
 
 
-def _small(program: str, words: list[str], folder: Path) -> Run:
+def _small(program: str, words: list[str], folder: Path, limits: dict[str, int] | None = None) -> Run:
     from small import small
 
-    return small(os.getpid()).run(program, words, folder)
+    return small(os.getpid()).run(program, words, folder, limits)
 
 
 def run_doit(words: list[str]) -> int:

@@ -9,6 +9,7 @@ import gc
 import io
 import json
 import os
+import resource
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -30,9 +31,10 @@ class Small(Server):
 
     module = (__file__,)
 
-    def run(self, program: str, words: list[str], folder: Path) -> forked.Run:
-        """Runs doit or gradmill in a folder, with the environment and the path of modules that this process has now."""
-        return forked.Run(*self.ask(program, words, str(folder), dict(os.environ), self._path()))
+    def run(self, program: str, words: list[str], folder: Path, limits: dict[str, int] | None = None) -> forked.Run:
+        """Runs doit or gradmill in a folder, with the environment and the path of modules that this process has now.
+        `limits`: of the system, by the names that `resource` has for them, without RLIMIT_."""
+        return forked.Run(*self.ask(program, words, str(folder), dict(os.environ), self._path(), limits or {}))
 
     def _path(self) -> list[str]:
         return sys.path
@@ -98,8 +100,12 @@ def _run_first(folder: Path) -> None:
         run(*words)
 
 
-def _ended(program: str, words: list[str], folder: str, environment: dict[str, str], path: list[str]) -> forked.Run:
+def _ended(
+    program: str, words: list[str], folder: str, environment: dict[str, str], path: list[str], limits: dict[str, int]
+) -> forked.Run:
     def work() -> int:
+        for name, limit in limits.items():
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.environ.clear()
         os.environ.update(environment)

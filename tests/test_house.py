@@ -4,7 +4,6 @@ for."""
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 import sys
 import tomllib
@@ -449,54 +448,6 @@ def _is_argv(node: ast.AST) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id == "sys"
     )
-
-
-def test_no_private_name_of_doit_is_used() -> None:
-    assert [line for path in MODULES for line in (*_private_names(path), *_private_overrides(path))] == []
-
-
-def _private_names(path: Path) -> Iterator[str]:
-    ours = set()  # names that come from doit
-    for node in nodes(path):
-        if isinstance(node, ast.Import):
-            ours |= {alias.asname or alias.name.split(".")[0] for alias in node.names if alias.name.startswith("doit")}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "doit":
-            ours |= {alias.asname or alias.name for alias in node.names}
-            for name in [*(node.module or "").split("."), *(alias.name for alias in node.names)]:
-                if _is_private(name):
-                    yield f"{label(path)}:{node.lineno}: {name}"
-    for node in nodes(path):
-        if isinstance(node, ast.Attribute) and _is_private(node.attr) and _first(node) in ours:
-            yield f"{label(path)}:{node.lineno}: {ast.unparse(node)}"
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
-
-
-def _first(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _private_overrides(path: Path) -> Iterator[str]:
-    """What classes of a module define, or use of themselves, that is private to a class of doit below them."""
-    if "doit" not in path.read_text():
-        return
-    for node in nodes(path):
-        if not isinstance(node, ast.ClassDef):
-            continue
-        kind = getattr(importlib.import_module(dotted(path)), node.name, None)
-        bases = [base for base in getattr(kind, "__mro__", ()) if base.__module__.split(".")[0] == "doit"]
-        private = {name for base in bases for name in vars(base) if _is_private(name)}
-        own = {name for name in vars(kind) if _is_private(name)} if kind is not None else set()
-        for name in sorted(own & private):
-            yield f"{label(path)}:{node.lineno}: {node.name}.{name}"
-        for inner in ast.walk(node):
-            mine = isinstance(inner, ast.Attribute) and ast.unparse(inner.value) in ("self", "super()", "cls")
-            if mine and inner.attr in private - own:
-                yield f"{label(path)}:{inner.lineno}: {node.name} uses {inner.attr}"
 
 
 def test_importing_a_module_leaves_the_process_as_it_was() -> None:

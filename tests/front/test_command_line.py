@@ -29,22 +29,6 @@ def test_list_all_names_every_node_of_a_project_never_built(project: Project) ->
     assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(names)
 
 
-def test_list_status_of_a_clean_project_is_up_to_date(built: Project) -> None:
-    lines = built.run("list", "--all", "--status").stdout.splitlines()
-    states = {line.split()[1]: line[0] for line in lines}
-    assert "emit:ExpBackward0" in states
-    assert {name for name, state in states.items() if state != "U"} == set()
-
-
-def test_list_status_after_an_edit_shows_the_nodes_to_run(built: Project) -> None:
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
-    lines = built.run("list", "--all", "--status").stdout.splitlines()
-    nodes = {line.split()[1] for line in lines if line[0] == "R" and line.split()[1].startswith("emit")}
-    assert nodes == {"emit", "emit:ExpBackward0", "emit:ForeachExpBackward0"}
-    states = {line.split()[1]: line[0] for line in built.run("list", "--status").stdout.splitlines()}
-    assert (states["emit"], states["shard"], states["schemas"]) == ("R", "R", "U")
-
-
 def test_a_run_after_clean_makes_only_the_files_and_the_manifest(built: Project) -> None:
     before = built.files()
     built.run("clean")

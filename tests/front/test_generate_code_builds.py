@@ -276,7 +276,6 @@ OF_EXP = ("Functions.cpp", "VariableType_[0247].cpp", "VariableTypeEverything.cp
 
 CODE = "../gradmill/pipeline/gradmill/families/enum_tag/files.py"  # of a copy of gradmill
 OF_TAGS = "python_enum_tag.cpp"
-SOME = ("formula", "formula back", "backward formula", "comment", "touched inputs", "template")  # by default
 EDITS = (
     edit(DERIVATIVES, "formula", FORMULA, OTHER, *OF_EXP),
     edit(DERIVATIVES, "formula back", OTHER, FORMULA, *OF_EXP),
@@ -338,25 +337,9 @@ def test_the_rule_is_the_one_of_the_documentation() -> None:
     assert len(lines) > 20
 
 
-@pytest.mark.slow(3)
-def test_an_edit_compiles_the_least_and_nothing_is_stale(build: Build) -> None:
-    check_edits(build, [each for each in EDITS if each.what in SOME])
-
-
 @pytest.mark.slow(12)
 def test_all_edits_compile_the_least_and_nothing_is_stale(whole: Build) -> None:
     check_edits(whole, EDITS)
-
-
-@pytest.mark.slow(3)
-def test_a_deleted_output_is_made_again_and_nothing_else(build: Build) -> None:
-    build.run()
-    place = build.checkout.root / GENERATED / "TraceType_3.cpp"
-    text = place.read_bytes()
-    deleted(place.name).make(build)
-    assert build.run() <= {"TraceType_3.cpp"}
-    assert place.read_bytes() == text
-    assert build.has_no_work()
 
 
 @pytest.mark.slow(3)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from installed import run, start
-from project import CORE, ROOT, SHARDS, Run, files_in, finish
+from installed import run
+from project import CORE, ROOT, SHARDS, files_in
 
 pytestmark = pytest.mark.slow
 
@@ -30,17 +29,6 @@ def folder(tmp_path: Path) -> Path:
     """A folder with a spec set in it, `mine`."""
     shutil.copytree(CORE, tmp_path / "mine")
     return tmp_path
-
-
-def edit(folder: Path) -> None:
-    path = folder / "mine" / "derivatives.yaml"
-    text = path.read_text()
-    assert text.count("self: grad * result.conj()\n") == 1
-    path.write_text(text.replace("self: grad * result.conj()\n", "self: result.conj() * grad\n"))
-
-
-def is_plain(run: Run) -> bool:
-    return "Traceback" not in run.stderr + run.stdout
 
 
 # ---- what is in the wheel
@@ -107,54 +95,8 @@ def test_what_it_generates_is_what_a_clone_generates(gradmill: Path, folder: Pat
     assert files_in(folder / "clone") == files_in(folder / "generated" / "mine")
 
 
-def test_it_works_from_a_subfolder(gradmill: Path, folder: Path) -> None:
-    """There is no dodo.py to be looked for above: paths are those of the folder that one is in."""
-    inner = folder / "inner" / "most"
-    inner.mkdir(parents=True)
-    run(gradmill, "specs=../../mine", cwd=inner).ok()
-    assert (inner / "generated" / "mine" / "Functions.h").is_file()
-    assert not (folder / "generated").exists()
-    assert run(gradmill, cwd=inner).status == 0
-    assert (inner / "generated" / "core" / "Functions.h").is_file()
-
-
 def test_the_ninja_file_calls_the_installed_command(gradmill: Path, folder: Path) -> None:
     done = run(gradmill, "specs=mine", "export", "ninja", cwd=folder).ok()
     assert str(ROOT) not in done.stdout
     command = next(line for line in done.stdout.splitlines() if line.strip().startswith("command ="))
     assert "dodo" not in command
-
-
-def test_watch_follows_an_edit_and_ends_with_ctrl_c(gradmill: Path, folder: Path) -> None:
-    assert run(gradmill, "specs=mine", cwd=folder).status == 0
-    before = (folder / "generated" / "mine" / "Functions.cpp").read_bytes()
-    process = start(gradmill, "watch", "specs=mine", cwd=folder)
-    assert process.stdout is not None
-    try:
-        _read_until(process, "watching")
-        edit(folder)
-        line = _read_until(process, "Functions.cpp")
-        assert "ExpBackward0" in line
-    finally:
-        process.send_signal(signal.SIGINT)
-        ended = finish(process)
-    assert ended.status == 0
-    assert is_plain(ended), ended.stderr
-    assert (folder / "generated" / "mine" / "Functions.cpp").read_bytes() != before
-    again = run(gradmill, "specs=mine", cwd=folder)
-    assert (again.status, [task for task in again.ran if task.startswith("shard")]) == (0, [])
-
-
-def _read_until(process: subprocess.Popen[str], word: str) -> str:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if word in line:
-            return line
-    raise AssertionError(f"it ended before it said '{word}'")
-
-
-def test_the_embedded_set_is_called_core_everywhere(gradmill: Path, tmp_path: Path) -> None:
-    assert run(gradmill, "specs=core", cwd=tmp_path).status == 0
-    assert (tmp_path / "generated" / "core").is_dir()
-    assert json.loads((tmp_path / "cache" / "core" / "manifest.json").read_text())["specs"] == "core"
-    assert run(gradmill, "specs=core", f"release={RELEASE}", cwd=tmp_path).ran == []

@@ -17,7 +17,6 @@ import pytest
 from copies import copy_of
 from msgspec.structs import replace
 from project import (
-    KERNEL_FILES,
     NODE_FILES,
     RECORD,
     SHARDS,
@@ -207,26 +206,6 @@ def test_a_report_goes_over_the_file_that_is_named(tiny: Project, kind: str) -> 
     put(kind, path, tiny)
     tiny.gradmill(*words).ok()
     assert path.read_text() == tiny.gradmill("coverage").stdout
-
-
-def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, tmp_path: Path) -> None:
-    project, other = (copy_of(tiny_built, tmp_path / name) for name in ("one", "other"))
-    theirs = {
-        project.cache / "theirs" / project.rows.name: b"rows",
-        project.cache / "notes.txt": b"mine",
-    }
-    for path, data in theirs.items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(data)
-    (project.cache / "linked").symlink_to(other.cache / "set")
-    other.set_formula("exp", "self", "grad * result")
-    other.build()
-    before = seen(other.cache)
-    run = project.gradmill("gc").ok()
-    assert {path: path.read_bytes() for path in theirs} == theirs
-    assert seen(other.cache) == before
-    assert "linked: a link: left as it is" in run.stdout
-    assert "theirs: no spec set is noted as its owner: left as it is" in run.stdout
 
 
 def test_gc_of_a_folder_that_is_no_cache_is_refused(project: Project) -> None:
@@ -440,21 +419,6 @@ def _two_sets_of_one_name(folder: Path, specs: Path) -> None:
 
 def _gradmill_in(folder: Path, *words: object) -> Run:
     return forked.gradmill([str(word) for word in words], folder)
-
-
-def test_two_sets_of_one_name_with_caches_of_their_own_do_not_share_their_output(
-    tmp_path: Path, small_specs: Path
-) -> None:
-    _two_sets_of_one_name(tmp_path, small_specs)
-    generated = tmp_path / "generated" / "set"
-    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").status == 0
-    before = files_in(generated)
-    for folder, more in ((tmp_path, []), (tmp_path / "two", [f"generated={generated}"])):
-        run = _gradmill_in(folder, f"specs={tmp_path / 'two' / 'set'}", "cache=c2", *more)
-        assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
-        assert files_in(generated) == before
-    assert sorted(before) == sorted([*SHARDS, *KERNEL_FILES])
-    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").ran == []
 
 
 def test_a_note_of_the_owner_that_is_damaged_names_no_set(built: Project) -> None:

@@ -348,20 +348,6 @@ def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(
     assert files(checkout) == before | others
 
 
-def test_headers_of_an_operator_that_went_without_a_record_are_reported(checkout: Checkout) -> None:
-    path = checkout.root / NATIVE
-    text = path.read_text()
-    path.write_text(text + "- func: new(Tensor self) -> Tensor\n")
-    generate(checkout)
-    before = files(checkout)
-    shutil.rmtree(checkout.root / "build" / "gradmill")
-    path.write_text(text)
-    run = generate(checkout)
-    names = "new.h, new_compositeimplicitautograd_dispatch.h, new_native.h, …: 4"
-    assert run.stderr.startswith(f"{INSTALL}: {names} generated files are not part of the output, and no record says")
-    assert files(checkout).keys() == before.keys()
-
-
 def test_what_goes_is_removed_from_other_folders_too(checkout: Checkout) -> None:
     """From that of the shims, and from one below `ops`."""
     path, shims = checkout.root / NATIVE, checkout.root / "shims"

@@ -59,20 +59,6 @@ async def test_unsaved_text_is_in_no_file_and_no_cache(editor: Editor, built: Pr
     assert built.run().ran == []
 
 
-@pytest.mark.asyncio
-async def test_a_run_next_to_it_starts_the_count_again(editor: Editor, built: Project) -> None:
-    """What was saved and run is made, and costs nothing more."""
-    path = built.path(DERIVATIVES)
-    await editor.open(path)
-    await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
-    line = "- name: exp(Tensor self) -> Tensor"
-    assert (await editor.lenses(path))[line].startswith("edited: rebuilds 2 units")
-    editor.save(path)
-    assert built.run().units == ["ExpBackward0", "ForeachExpBackward0"]
-    await editor.edit(path, "- name: mv(", "# a comment\n- name: mv(")
-    assert (await editor.lenses(path))[line] == "2 units made from it"
-
-
 @pytest.mark.parametrize("hears", [False, True])
 @pytest.mark.asyncio
 async def test_a_run_starts_the_count_again_before_a_key_is_pressed(

@@ -1,4 +1,4 @@
-"""Whatever is damaged in the cache or in the record of the output folder, the next three runs are right.
+"""Whatever is damaged in the cache, the next three runs are right.
 
     python -m tests.campaigns damage [--count N] [--seed N] [--minutes M]
 
@@ -6,13 +6,7 @@ Damages pile up on one cache: one bit, a cut, a range of zeros, two ranges that 
 they were some runs ago, nothing at all, a folder, a pipe or a link in a file's place; before a run, or after it has
 begun to read. Meanwhile the set is edited, and layouts, shards and families change. After each damage three runs are
 compared with clean ones: generated files, manifest, exit status; now and then the page, too, whose store is one of
-those damaged. An editor whose copy of the store is damaged reports the same. None may print more than that the store
-is discarded.
-
-Files of another layout that stay are wrong, with one exception: the record of the folder itself was damaged, and a run
-since then named the number of these files, since no record says whether gradmill wrote them; or it was replaced by an
-older one, which does not know newer files, and takes newer bytes for an edit, as the run then says. They are deleted
-here, and counted.
+those damaged. None may print more than that the store is discarded.
 """
 
 from __future__ import annotations
@@ -20,7 +14,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +23,7 @@ from random import Random
 
 import forked
 from manifests import manifest_in
-from project import CORE, RECORD, files_in
+from project import CORE, files_in
 
 from .campaign import Trial, options, run
 from .specset import DERIVATIVES, Specs, make_folder, of_families, read_specs
@@ -41,8 +34,6 @@ TEXTS = 6  # of the set
 BACK = 4  # states of the cache that may come back
 SECONDS = 60  # that a run may take
 DISCARDED = "it is discarded, and rebuilt"
-EDITED = "this file was changed after gradmill generated it"
-UNRECORDED = "generated files are not part of the output, and no record says whether gradmill wrote them"
 PAGE = "page/"  # what the names of files of the page begin with, among the generated ones
 
 LAYOUTS: list[dict[str, object]] = [
@@ -146,23 +137,14 @@ class Trials:
         self._cache, self._generated = folder / "cache", folder / "generated"
         self._states: deque[Path] = deque()
         self._saved = 0
-        self._record = self._generated / RECORD / "written"
-        self._may_leave = False  # whether this damage is to the record of the folder
-        self._left = 0  # the files that no record names, as the last report of them had it
-        self._is_older = False  # whether this damage puts an older record of the folder in its place
         self._expect(self._run())
 
     def trials(self) -> Iterator[Trial]:
         """Damages the cache again and again."""
         while True:
             self._save()
-            if self._random.random() < 0.1:
-                yield self._edit()
-                continue
             during = self._random.random() < 0.2
             what, damage = self._damage()
-            self._may_leave, self._left = what.startswith(RECORD), 0
-            self._is_older = what.startswith(f"{RECORD}: roll_back")
             reported, wrong = False, ""
             if not during:
                 damage()
@@ -180,11 +162,10 @@ class Trials:
                 if wrong:
                     wrong = f"run {number + 1}, set {self._text}, {self._settings}: {wrong}"
                     break
-            also = "left files" if self._left else "discarded" if reported else ""
+            also = "discarded" if reported else ""
             yield Trial(f"{what}{' during a run' if during else ''}", wrong, also=also)
             if wrong:  # start again, or one error is reported again and again
                 shutil.rmtree(self._cache)
-            if wrong or self._left:
                 shutil.rmtree(self._generated, ignore_errors=True)
                 self._run()
 
@@ -195,9 +176,6 @@ class Trials:
         files = sorted(path for path in self._cache.rglob("*") if path.is_file())
         if random.random() < 0.08:
             return "all: roll_back", lambda: self._roll_back_all(older)
-        if random.random() < 0.2:
-            kind, seed = random.choice(KINDS), random.random()
-            return f"{RECORD}: {kind.__name__}", partial(self._damage_record, kind, older, seed)
         store = [path for path in files if path.name.startswith("rows")]
         path = random.choice(store if random.random() < 0.6 else files)
         kind = random.choice(
@@ -210,36 +188,6 @@ class Trials:
         what = f"{name}: {kind.__name__}"
         return what, lambda: kind(path, before, Random(str(seed))) if path.is_file() else None
 
-    def _damage_record(self, kind: Damage, older: Path, seed: float) -> None:
-        if self._record.is_file():
-            kind(self._record, older / self._record.name, Random(str(seed)))
-
-    def _edit(self) -> Trial:
-        """An editor's session, whose store on the disk is damaged between two looks."""
-        kind, seed = self._random.choice(KINDS), self._random.random()
-        older = self._random.choice(self._states) / "cache" / "set"
-
-        def damage() -> None:
-            random = Random(str(seed))
-            files = sorted(path for path in (self._cache / "set").glob("rows*") if path.is_file())
-            files = [path for path in files if not path.name.endswith("-shm")]  # SQLite maps it
-            if files:
-                path = random.choice(files)
-                kind(path, older / path.name, random)
-
-        words = self._words(self._cache, self._generated)
-        clean = self._words(self._folder / "no cache", self._generated)
-        self._texts[self._text].write(self._set)
-        message = forked.forked(lambda: _edited_run(words, self._set, damage), ["gradmill", *words], self._folder)
-        right = forked.forked(lambda: _edited_run(clean, self._set, None), ["gradmill", *clean], self._folder)
-        others = [line for line in message.stderr.splitlines() if DISCARDED not in line]
-        wrong = (
-            ""
-            if (message.status, message.stdout, others) == (0, right.stdout, [])
-            else f"{message} in place of {right}"
-        )
-        return Trial(f"editor: {kind.__name__}", wrong, also="discarded" if DISCARDED in message.stderr else "")
-
     def _roll_back_all(self, older: Path) -> None:
         shutil.rmtree(self._cache)
         shutil.copytree(older / "cache", self._cache, symlinks=True)
@@ -250,8 +198,6 @@ class Trials:
             self._saved += 1
             state = self._folder / "states" / str(self._saved)
             shutil.copytree(self._cache, state / "cache", symlinks=True, ignore=_no_files)
-            if self._record.is_file():
-                shutil.copy2(self._record, state)
             self._states.append(state)
             if len(self._states) > BACK:
                 shutil.rmtree(self._states.popleft())
@@ -281,19 +227,11 @@ class Trials:
         clean = {name: data for name, data in self._clean_files().items() if pages or not name.startswith(PAGE)}
         if ended.status or "Traceback" in ended.stderr:
             return f"status {ended.status}: {ended.stderr[-1500:]}"
-        for line in ended.stderr.splitlines():
-            if self._may_leave and UNRECORDED in line:
-                self._left = int(line.partition(UNRECORDED)[0].split()[-1])
-            elif DISCARDED not in line and not (self._is_older and EDITED in line):
-                return f"it printed: {ended.stderr}"
+        if any(DISCARDED not in line for line in ended.stderr.splitlines()):
+            return f"it printed: {ended.stderr}"
         result = self._made(self._cache, self._generated)
         result = {name: data for name, data in result.items() if pages or not name.startswith(PAGE)}
-        others = {name for made in self._clean.values() for name in made} - clean.keys()
         wrong = sorted(name for name in {*result, *clean} if result.get(name) != clean.get(name))
-        if self._is_older and others.issuperset(wrong):
-            self._left = len(wrong)
-        if len(wrong) <= self._left and others.issuperset(wrong):
-            return ""
         return f"files differ: {', '.join(wrong)}" if wrong else ""
 
     def _clean_files(self) -> dict[str, bytes]:
@@ -337,26 +275,6 @@ def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
 
     SqliteStore.begin = begun  # type: ignore[method-assign]
     return forked.run_gradmill(words)
-
-
-def _edited_run(words: list[str], folder: Path, damage: Callable[[], None] | None) -> int:
-    """An editor in which something wrong is typed and taken back, in a process of its own: prints what it reports."""
-    from gradmill.extensions.browse.lsp.sessions.session import Session
-    from gradmill.session.own_code import running_code
-    from gradmill.session.settings.config import read_config
-
-    session = Session(read_config(dict(word.split("=", 1) for word in words)), running_code())
-    path = folder / DERIVATIVES
-    for text in (path.read_bytes(), path.read_bytes().replace(b"result.conj()", b"reslt.conj()"), path.read_bytes()):
-        session.check({str(path): text})
-        session.complete()
-        session.settle()
-        print(session.report())
-        if damage is not None:
-            damage()
-    session.close()
-    sys.stdout.flush()
-    return 0
 
 
 def _no_files(place: str, names: list[str]) -> list[str]:

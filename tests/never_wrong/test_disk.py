@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from project import ROOT, Project, Run, finish
 
 from gradmill.specs.location import Location
-from gradmill.store.sqlite import SqliteStore
 from never_wrong.builds import Kept, clean_build
 
 pytestmark = pytest.mark.slow  # disks of many sizes
@@ -67,30 +64,6 @@ def assert_whole(project: Project, *allowed: dict[str, bytes]) -> None:
 def assert_nothing_left(*folders: Path) -> None:
     """No file is there under a name that it was to have for a while."""
     assert [path for folder in folders for path in folder.rglob("*.tmp*")] == []
-
-
-def log_attempts(log: Path, patch: pytest.MonkeyPatch) -> None:
-    """Makes runs write a line for each write that the system refuses, with the name of its file, and for each database
-    that is written, which SQLite does by itself."""
-    file, write, put = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), os.write, SqliteStore._begin_file
-
-    def logging(work: Callable[[int, Any], int]) -> Callable[[int, Any], int]:
-        def logged(into: int, data: Any) -> int:
-            try:
-                return work(into, data)
-            except OSError:
-                write(file, f"{Path(os.readlink(f'/proc/self/fd/{into}')).name}\n".encode())
-                raise
-
-        return logged
-
-    def begin_file(store: SqliteStore) -> None:
-        write(file, b"a database\n")
-        put(store)
-
-    patch.setattr(os, "write", logging(os.write))
-    patch.setattr(os, "writev", logging(os.writev))
-    patch.setattr(SqliteStore, "_begin_file", begin_file)
 
 
 def assert_mended(project: Project, right: dict[str, bytes]) -> None:
@@ -169,35 +142,6 @@ def test_a_full_disk_is_reported_and_leaves_nothing_half_written(
     assert_whole(project, sound)
     _remount(disk, "size=64m")
     assert_mended(project, sound)
-
-
-@pytest.mark.parametrize(
-    ("size", "places", "status"),
-    [("3m", "cache", 0), ("40k", "cache generated", 1)],
-)
-def test_a_nearly_full_disk_takes_one_attempt_for_each_file(
-    core_project: Project,
-    disk: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    size: str,
-    places: str,
-    status: int,
-) -> None:
-    """A line says that nothing is kept; an error names the generated file, or the manifest, that is not written."""
-    right, log = core_project.clean_build(), tmp_path / "log"
-    for place in places.split():
-        setattr(core_project, place, disk / place)
-    _remount(disk, f"size={size}")
-    log_attempts(log, monkeypatch)
-    run = core_project.run_patched()
-    attempts = Counter(log.read_text().splitlines())
-    assert attempts["a database"] == 1, attempts
-    assert set(attempts.values()) == {1}, attempts
-    reasons = [line for line in run.stderr.splitlines() if any(reason in line for reason in FULL)]
-    assert (run.status, len(reasons)) == (status, 2 if status else 1), run.stderr
-    assert_reported(core_project, run, disk, FULL, right)
-    assert_nothing_left(disk, core_project.generated)
 
 
 def test_a_cache_on_a_full_disk_does_not_spoil_a_later_edit(project: Project, disk: Path) -> None:

@@ -1,87 +1,23 @@
-"""Hostile input: bombs, endless lines, bottomless nesting, odd bytes. An error after a moment, in bounded memory."""
+"""Hostile input: bombs, endless lines, bottomless nesting, odd bytes. An error, in bounded time and memory."""
 
 from __future__ import annotations
 
-import resource
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Callable
 
+import forked
 import pytest
-from project import CORE, ROOT, Project
-
-from never_wrong.limited import Limited
+from project import Project, Run
 
 pytestmark = pytest.mark.slow  # files of megabytes
 
-TIMES = 4  # as much processor time as a run with a plain error takes
-HANGING = 8  # seconds of processor time after which a run is ended
-MEGABYTES = 300  # of memory
+SECONDS = 20  # of processor time, of which a run with a plain error takes one or two: then it is taken for endless
+MEGABYTES = 400  # of memory
 D, N, T = "derivatives.yaml", "native_functions.yaml", "tags.yaml"
-VERSION = (CORE / "RELEASE").read_text().strip()
 
 
-class Measured(NamedTuple):
-    status: int
-    text: str
-    seconds: float
-    megabytes: float
-
-
-class Usual:
-    """A first run with a plain error, in a separate process, which others are compared with: first runs, too."""
-
-    def __init__(self, folder: Path, limited: Limited) -> None:
-        self._limited = limited
-        self._project = Project(folder, CORE, VERSION, kernels=True)
-        self._project.append(D, "- name: nothing(Tensor self) -> Tensor\n  self: grad")
-        self.measure()  # the first run compiles the modules
-        self.measure()
-
-    def measure(self) -> None:
-        self._forget()
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "doit", *self._project.words]
-        subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        self._forget()
-        self._start = max(self.seconds - self.run(self._project).seconds, 0)  # what a copy of a process does without
-
-    def _forget(self) -> None:
-        """An error's run keeps what it read: the next run would take half of the time."""
-        shutil.rmtree(self._project.cache, ignore_errors=True)
-
-    def run(self, project: Project, *arguments: str) -> Measured:
-        """Runs doit; its processor time and its peak memory."""
-        log = project.cache.parent / "log"
-        took = self._limited.run([*arguments, *project.words], log, HANGING)
-        return Measured(took.status, log.read_text(errors="replace"), took.seconds, took.megabytes)
-
-    def bounds(self, run: Measured) -> bool:
-        return run.seconds + self._start < TIMES * self.seconds
-
-
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Usual]:
-    with Limited() as limited:
-        yield Usual(tmp_path_factory.mktemp("usual"), limited)
-
-
-def run_in_no_time(project: Project, usual: Usual, *arguments: str) -> Measured:
-    """A run that takes little time and memory. Other processes may slow it down: then it is tried once more."""
-    run = usual.run(project, *arguments)
-    if not usual.bounds(run):
-        for folder in (project.cache, project.generated):
-            shutil.rmtree(folder, ignore_errors=True)
-        usual.measure()
-        run = usual.run(project, *arguments)
-    assert usual.bounds(run), f"{run.seconds:.1f} s, usually {usual.seconds:.1f} s"
-    assert run.megabytes < MEGABYTES
-    return run
+def run_limited(project: Project, *arguments: str) -> Run:
+    """A run that the system ends where it takes very much time, and refuses much memory."""
+    return forked.gradmill([*arguments, *project.words], CPU=SECONDS, DATA=MEGABYTES << 20)
 
 
 def _bomb(levels: int, width: int, size: int = 2) -> bytes:
@@ -180,32 +116,32 @@ FORMULAS: dict[str, str] = {
 }
 
 
-def assert_refused(project: Project, usual: Usual, *arguments: str) -> None:
-    run = run_in_no_time(project, usual, *arguments)
-    assert run.status in (1, 2, 3), run.text[-500:]
-    assert "Traceback" not in run.text, run.text[-1500:]
-    assert "error" in run.text
+def assert_refused(project: Project, *arguments: str) -> None:
+    run = run_limited(project, *arguments)
+    assert run.status in (1, 2, 3), run.stderr[-500:]
+    assert "Traceback" not in run.stderr, run.stderr[-1500:]
+    assert "error" in run.stderr
     assert project.files() == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ADDED)
-def test_what_is_added_to_a_file_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
+def test_what_is_added_to_a_file_is_refused(project: Project, what: str) -> None:
     name, data = ADDED[what]
     project.path(name).write_bytes(project.path(name).read_bytes() + data)
-    assert_refused(project, usual)
+    assert_refused(project)
 
 
-def test_a_comment_of_megabytes_is_taken_in_no_time(project: Project, usual: Usual) -> None:
+def test_a_comment_of_megabytes_is_taken(project: Project) -> None:
     project.path(N).write_bytes(project.path(N).read_bytes() + b"\n# " + b"a" * 5_000_000 + b"\n")
-    run = run_in_no_time(project, usual)
-    assert run.status == 0, run.text
+    run = run_limited(project)
+    assert run.status == 0, run.stderr
 
 
 @pytest.mark.parametrize("what", BEFORE)
-def test_what_stands_in_front_of_a_file_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
+def test_what_stands_in_front_of_a_file_is_refused(project: Project, what: str) -> None:
     project.path(D).write_bytes(BEFORE[what] + project.path(D).read_bytes())
-    assert_refused(project, usual)
+    assert_refused(project)
 
 
 def test_what_is_put_in_front_of_a_file_later_is_refused(built: Project) -> None:
@@ -216,18 +152,16 @@ def test_what_is_put_in_front_of_a_file_later_is_refused(built: Project) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [D, T])
 @pytest.mark.parametrize("what", WHOLE)
-def test_a_file_that_is_something_else_is_refused_in_no_time(
-    project: Project, usual: Usual, what: str, name: str
-) -> None:
+def test_a_file_that_is_something_else_is_refused(project: Project, what: str, name: str) -> None:
     project.path(name).write_bytes(WHOLE[what])
-    assert_refused(project, usual)
+    assert_refused(project)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", FORMULAS)
-def test_a_formula_without_end_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
+def test_a_formula_without_end_is_refused(project: Project, what: str) -> None:
     project.set_formula("mv", "vec", FORMULAS[what])
-    assert_refused(project, usual, "strict=1")
+    assert_refused(project, "strict=1")
 
 
 RELEASES = [b"\xff", b"\0", b"", b"x" * 1_000_000, b"2.13.0.0.0.0", b"../../x", b"-1", b"2", b"2.x"]
@@ -238,23 +172,21 @@ VARIABLES = {"stamp": ".", "generated": "/proc/x", "cache": "/proc/x", "shards":
 
 
 @pytest.mark.parametrize("data", RELEASES, ids=lambda data: repr(data[:12]))
-def test_a_release_that_is_none_is_refused_in_no_time(project: Project, usual: Usual, data: bytes) -> None:
+def test_a_release_that_is_none_is_refused(project: Project, data: bytes) -> None:
     (project.specs / "RELEASE").write_bytes(data)
-    run = run_in_no_time(project, usual)
-    assert "Traceback" not in run.text, run.text[-1500:]
+    run = run_limited(project)
+    assert "Traceback" not in run.stderr, run.stderr[-1500:]
     assert run.status == (0 if data.startswith(b"2.13.0") else 3)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", ["upstream", "split"])
 @pytest.mark.parametrize("data", TEMPLATES, ids=lambda data: repr(data[:12]))
-def test_a_template_that_is_none_is_refused_or_filled_in_no_time(
-    project: Project, usual: Usual, data: bytes, layout: str
-) -> None:
+def test_a_template_that_is_none_is_refused_or_filled(project: Project, data: bytes, layout: str) -> None:
     path = project.path("templates/Functions.cpp")
     path.write_bytes(data + path.read_bytes())
-    run = run_in_no_time(project, usual, f"layout={layout}")
-    assert "Traceback" not in run.text, run.text[-1500:]
+    run = run_limited(project, f"layout={layout}")
+    assert "Traceback" not in run.stderr, run.stderr[-1500:]
     assert run.status == (0 if set(data) <= {*b"${"} else 1)  # what opens no hole is text
 
 

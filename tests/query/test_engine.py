@@ -404,27 +404,6 @@ def test_why_a_row_was_replaced_is_known_in_a_store_that_is_verified_too(toy: To
     assert changed_items(db, words, "x") == {"a": "changed", "d": "added", "c": "deleted"}
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
-    chance = random.Random(seed)
-    for _ in range(6):
-        toy.inputs["x"] = b"".join(b"w%d: %s\n" % (i, b"x" * chance.randrange(9)) for i in range(40))
-        toy.run((summary, "x"), (page, "x"))
-    path = toy.path
-    data = bytearray(path.read_bytes())
-    if seed % 4 == 0:
-        data = data[: chance.randrange(len(data))]
-    else:
-        for _ in range(chance.choice((1, 5, 400))):
-            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    path.write_bytes(bytes(data))
-    for _ in range(3):
-        assert toy.run((total, "x"), (page, "x"))[0] == Toy.run(fresh(toy), (total, "x"), (page, "x"))[0]
-        toy.inputs["x"] = toy.inputs["x"].replace(b"w3: x", b"w3: ")
-    toy.run((total, "x"))
-    assert toy.run((total, "x"))[1] == []
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_lost_in_a_round_is_made_again(toy: Toy, seed: int) -> None:
     chance = random.Random(seed)

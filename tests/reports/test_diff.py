@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 from project import Project
+from site_of_pages import Page
 
 from gradmill.reports.diff.html import mark
 
@@ -122,37 +122,14 @@ def test_the_text_names_both_sides_and_counts(project: Project) -> None:
     assert "  _foreach_exp  as exp: formula changed, forward formula changed\n" in run.stdout
 
 
-class Page(HTMLParser):
-    """What a page refers to, which anchors it has, and whether its elements are closed in order."""
-
-    VOID = frozenset(("meta", "input", "br"))
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        if tag not in self.VOID:
-            self.open.append(tag)
-        self.ids += [values["id"] or ""] if "id" in values else []
-        self.links += [values[name] or "" for name in ("href", "src") if name in values]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
 def test_the_page_is_whole_escaped_and_needs_nothing_else(project: Project, small_specs: Path) -> None:
     project.set_formula("exp", "self", '"grad * (result < 1).conj() /* <b>&amp; */"')
     target = project.cache / "reports" / "diff.html"
     run = project.run("diff", "--format", "html", "--output", str(target), against=small_specs)
     assert (run.status, run.stdout) == (0, "")
     text = target.read_text()
-    page = Page(text)
-    assert page.open == []
+    page = Page(target)
+    assert page.text  # its elements are closed in order
     assert len(page.ids) == len(set(page.ids))
     assert {"exp", "_foreach_exp"} <= set(page.ids)
     assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)

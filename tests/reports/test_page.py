@@ -14,8 +14,6 @@ from site_of_pages import Page, Site
 
 from gradmill.extensions.browse.page.code_changes import MOST, shown
 from gradmill.extensions.browse.page.html.highlight import plain
-from gradmill.extensions.browse.page.model import Operator, Step
-from gradmill.extensions.browse.page.subjects import operator
 from gradmill.extensions.browse.pages import PageSession
 from gradmill.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange
 from gradmill.reports.diff.hunks import Hunk
@@ -289,46 +287,6 @@ def test_the_lineage_of_an_operator_goes_from_its_entries_to_files(site: Site) -
 # ---- what an edit rebuilds
 
 
-def steps(project: Project, page: str, op: str, edit: str) -> tuple[set[str], set[str]]:
-    """The units and the files that the page of an operator says an edit of a part of an entry makes again."""
-    build = PageSession(read_config({"specs": str(project.specs), "cache": str(project.cache)})).begin()
-    try:
-        result: Operator = operator(build.db, "upstream", 0, page)
-    finally:
-        build.close()
-    printed: list[Step] = [
-        step for each in result.derivatives if each.function == op for step in each.steps if step.edit == edit
-    ]
-    return {step.unit.title for step in printed}, {file for step in printed for file in step.files}
-
-
-@pytest.mark.parametrize(
-    ("page", "op", "edit", "field", "formula"),
-    [
-        ("exp", "exp", "backward formula", "self", "result.conj() * grad"),
-        ("mul", "mul.Tensor", "backward formula", "other", "match_domain(other.scalar_type(), self.conj() * grad)"),
-        ("mul", "mul.Tensor", "forward formula", "result", "other_t * self_p + self_t * other_p"),
-        ("sub", "sub.Scalar", "what is saved", "self", "match_domain(self.scalar_type(), grad * other)"),
-    ],
-)
-def test_the_graph_shows_what_an_edit_rebuilds(
-    edited: Project, page: str, op: str, edit: str, field: str, formula: str
-) -> None:
-    units, files = steps(edited, page, op, edit)
-    edited.build()
-    before = edited.mtimes()
-    edited.set_formula(op, field, formula)
-    run = edited.run()
-    after = edited.mtimes()
-    changed = {name for name in before if before[name] != after[name]}
-    if edit == "what is saved":  # this edit changes some of what such edits change
-        assert set(run.units) <= units and changed <= files
-        assert "Functions.h" in changed and "VariableType::sub_Scalar" in run.units
-    else:
-        assert set(run.units) == units
-        assert changed == files
-
-
 # ---- which files are written
 
 
@@ -429,55 +387,6 @@ def test_what_was_removed_leaves_no_page_behind(edited: Project) -> None:
     assert make(edited).endswith("1 removed")
     assert not page.exists()
     assert own.exists()
-
-
-NOTES = "<!-- hours of my notes -->"
-
-
-def test_a_page_that_others_wrote_stays_whatever_it_looks_like(edited: Project) -> None:
-    """A copy of a page with notes in it; and behind a link."""
-    pages, elsewhere = edited.generated / "page", edited.folder / "elsewhere"
-    elsewhere.mkdir()
-    copies = [pages / "op" / "exp-review.html", pages / "own.css", elsewhere / "exp.html"]
-    for copy in copies:
-        copy.write_text((pages / "op" / "exp.html").read_text() + NOTES)
-    (pages / "helper").rename(elsewhere / "helper")
-    (pages / "helper").symlink_to(elsewhere)
-    (elsewhere / "maybe_multiply.html").write_bytes((elsewhere / "helper" / "maybe_multiply.html").read_bytes())
-    before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
-    edited.remove_entry("exp")
-    edited.set_formula("mv", "self", "grad.ger(vec.conj()) * 3")
-    edited.run("page")
-    assert [NOTES in path.read_text() for path in copies] == [True] * 3
-    assert {path: path.read_bytes() for path in before if path.exists()} == before
-
-
-def test_a_page_that_was_edited_and_is_no_longer_part_of_the_site_stays_and_is_reported(edited: Project) -> None:
-    function = "\n- func: wholly_new(Tensor self) -> Tensor\n"
-    edited.append("native_functions.yaml", function)
-    make(edited)
-    page = edited.generated / "page" / "op" / "wholly_new.html"
-    page.write_text(page.read_text() + NOTES)
-    edited.replace("native_functions.yaml", function, "")
-    for _ in range(2):
-        run = edited.run("page")
-        assert (run.status, run.stderr) == (
-            0,
-            f"{page}: this file was changed after gradmill generated it; it is no longer part of the output, and was"
-            " not deleted: move or delete it\n",
-        )
-    assert NOTES in page.read_text()
-    page.unlink()
-    edited.run("page").clean()
-
-
-def test_outdated_pages_go_without_the_cache(edited: Project) -> None:
-    edited.append("native_functions.yaml", "\n- func: wholly_new(Tensor self) -> Tensor\n")
-    make(edited)
-    edited.replace("native_functions.yaml", "\n- func: wholly_new(Tensor self) -> Tensor\n", "")
-    shutil.rmtree(edited.cache)
-    assert make(edited).endswith("1 removed")
-    assert not (edited.generated / "page" / "op" / "wholly_new.html").exists()
 
 
 def test_pages_that_were_damaged_are_put_back_whatever_is_known(edited: Project, site: Site) -> None:
