@@ -26,7 +26,7 @@ class Campaign(NamedTuple):
 CAMPAIGNS = {
     "chains": Campaign("never_wrong.chains", "--set toy --count 1"),
     "code": Campaign("code_mutations", "pipeline/gradmill/query/table.py --count 1 --tests tests/query/test_engine.py"),
-    "damage": Campaign("never_wrong.damage", "--count 1"),
+    "damage": Campaign("never_wrong.damage", "--count 3"),
     "kills": Campaign("never_wrong.kills", "--count 1"),
     "kinds": Campaign("never_wrong.kinds", "--count 2"),
     "long": Campaign("long_tests", "--count 1 tests/front/test_unchanged.py"),

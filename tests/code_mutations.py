@@ -25,7 +25,8 @@ from project import ROOT
 
 COPIED = ("pipeline", "tests", "specs", "examples", "docs", "dodo.py", "pyproject.toml", "README.md")
 EQUALITY = ("tests/stages/test_equality.py", "tests/families/test_odd.py", "tests/lsp/test_bad.py")
-TESTS = {  # of a folder of `gradmill`: the tests that should notice, the fastest first
+TESTS = {  # of a folder of `gradmill`, with those in it: the tests that should notice, the fastest first
+    ".": ("tests/front",),
     "query": ("tests/query",),
     "store": ("tests/query", "tests/front/test_cache.py"),
     "io": ("tests/query", "tests/front/test_folder_record.py"),
@@ -41,7 +42,9 @@ TESTS = {  # of a folder of `gradmill`: the tests that should notice, the fastes
     "stages": (*EQUALITY, "tests/stages", "tests/aten/test_contract.py"),
     "reports": ("tests/reports", "tests/lsp"),
     "graphs": ("tests/graphs",),
-    "extensions": ("tests/reports", "tests/lsp", "tests/verify"),
+    "extensions": ("tests/lsp", "tests/reports"),
+    "extensions/graphs": ("tests/graphs",),
+    "extensions/verify": ("tests/verify",),
     "cli": ("tests/front",),
     "builds": ("tests/front",),
     "session": ("tests/front", "tests/stages", "tests/never_wrong"),
@@ -107,6 +110,12 @@ def _changed(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
         yield node, "pass"
 
 
+def tests_of(path: str) -> tuple[str, ...]:
+    """The tests that should notice what is wrong in a module."""
+    folders = map(str, Path(path).relative_to("pipeline/gradmill").parents)
+    return next(TESTS[folder] for folder in folders if folder in TESTS)
+
+
 def noticed_by(mutation: Mutation, folder: Path, tests: Sequence[str]) -> str:
     """The test that fails with a mutation of the copy in a folder, "" if none does."""
     path = folder / mutation.path
@@ -140,9 +149,9 @@ def trials(chosen: Sequence[Mutation], tests: Sequence[str]) -> Iterator[Trial]:
         for each in chosen:
             old = " ".join((ROOT / each.path).read_bytes()[each.begin : each.end].decode().split())
             what = f"{each.path}:{each.line}: {old[:60]}  ->  {each.new[:60]}"
-            test = noticed_by(each, folder, tests or TESTS[Path(each.path).parts[1]])
+            test = noticed_by(each, folder, tests or tests_of(each.path))
             print(f"{what}: {test or 'SURVIVES'}", flush=True)
-            yield Trial(Path(each.path).parts[1], "" if test else "no test notices it", what)
+            yield Trial(Path(each.path).parts[2], "" if test else "no test notices it", what)
 
 
 def main(words: Sequence[str]) -> int:

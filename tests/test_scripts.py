@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import code_mutations
 import pytest
 from campaigns import CAMPAIGNS
 from never_wrong import campaign
@@ -90,6 +91,14 @@ def test_a_longer_run_ends_well(words: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_a_campaign_begins_and_ends_well(name: str, tmp_path: Path) -> None:
     assert_runs(f"tests.campaigns {name} {CAMPAIGNS[name].short} --seed 1 --minutes 10", tmp_path)
+
+
+def test_each_folder_of_the_code_has_tests_that_notice_mutations_of_it() -> None:
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "pipeline" / "gradmill").rglob("*.py")}
+    tests = {name for folder in folders for name in code_mutations.tests_of(f"{folder}/module.py")}
+    assert [name for name in tests if not (ROOT / name).exists()] == []
+    named = {folder.parts[2] for folder in folders if len(folder.parts) > 2}
+    assert sorted(named - code_mutations.TESTS.keys()) == []
 
 
 def test_each_campaign_is_in_the_table_of_tests() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations, product
 from random import Random
+
+import pytest
 
 from gradmill.problems.causes import causes
 from gradmill.problems.problem import LAST, SERVED, Problem
@@ -21,20 +24,24 @@ KINDS = [
     )
     for warning, derived in ((bool(warning), bool(derived)),)
 ]
-_random = Random(0)
-SETS = [*combinations(KINDS, 2), *(_random.sample(KINDS, 3) for _ in range(50_000))]
+
+
+@pytest.fixture(scope="module")
+def sets() -> list[Sequence[Problem]]:
+    chance = Random(0)
+    return [*combinations(KINDS, 2), *(chance.sample(KINDS, 3) for _ in range(50_000))]
 
 
 def errors(problems: list[Problem]) -> list[Problem]:
     return [problem for problem in problems if not problem.warning]
 
 
-def test_a_set_with_an_error_always_has_one_reported() -> None:
-    assert [actual for actual in SETS if errors(list(actual)) and not errors(causes(actual))] == []
+def test_a_set_with_an_error_always_has_one_reported(sets: list[Sequence[Problem]]) -> None:
+    assert [actual for actual in sets if errors(list(actual)) and not errors(causes(actual))] == []
 
 
-def test_a_warning_hides_no_error() -> None:
-    mixed = [list(actual) for actual in SETS if 0 < len(errors(list(actual))) < len(actual)]
+def test_a_warning_hides_no_error(sets: list[Sequence[Problem]]) -> None:
+    mixed = [list(actual) for actual in sets if 0 < len(errors(list(actual))) < len(actual)]
     assert [actual for actual in mixed if errors(causes(actual)) != causes(errors(actual))] == []
 
 
