@@ -83,11 +83,11 @@ def mutations(path: Path) -> list[Mutation]:
 
 
 def _types(node: ast.AST) -> Iterator[ast.AST]:
-    """What of a node no run evaluates."""
+    """What of a node no run evaluates, or is so in every run: what is asserted."""
     places = (getattr(node, "annotation", None), getattr(node, "returns", None))
     yield from (each for each in places if each is not None)
     yield from node.keywords if isinstance(node, ast.ClassDef) else ()
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+    if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
         yield node
 
 
