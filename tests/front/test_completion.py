@@ -42,10 +42,14 @@ def run_in(shell: str, folder: Path, text: str) -> list[str]:
     return [line.split("\t")[0] for line in done.stdout.splitlines() if line]
 
 
-def offered(shell: str, folder: Path, line: str) -> list[str]:
-    """The words that may stand at the end of a line. fish also offers those that contain the last one."""
-    words = run_in(shell, folder, WORDS[shell].format(f"gradmill {line}"))
-    return [word for word in words if shell != "fish" or word.startswith(line.rsplit(" ", maxsplit=1)[-1])]
+def offered(shell: str, folder: Path, *lines: str) -> list[list[str]]:
+    """The words that may stand at the end of each line. fish also offers those that contain the last one."""
+    printed = run_in(shell, folder, "; echo =; ".join(WORDS[shell].format(f"gradmill {line}") for line in lines))
+    words: list[list[str]] = [[]]
+    for each in printed:
+        words.append([]) if each == "=" else words[-1].append(each)
+    ends = [line.rsplit(" ", maxsplit=1)[-1] if shell == "fish" else "" for line in lines]
+    return [[word for word in each if word.startswith(end)] for each, end in zip(words, ends, strict=True)]
 
 
 OFFERED = [
@@ -71,21 +75,19 @@ OFFERED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "words"), OFFERED, ids=lambda each: each if isinstance(each, str) else "")
 @pytest.mark.parametrize("shell", SHELLS)
-def test_words_of_the_tables_are_offered_without_a_run(tmp_path: Path, shell: str, line: str, words: list[str]) -> None:
-    assert sorted(offered(shell, tmp_path, line)) == sorted(words)
+def test_words_of_the_tables_are_offered_without_a_run(tmp_path: Path, shell: str) -> None:
+    found = offered(shell, tmp_path, *(line for line, _ in OFFERED))
+    assert [sorted(words) for words in found] == [sorted(words) for _, words in OFFERED]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_names_are_those_of_list(built: Project, shell: str) -> None:
     values = f"specs={built.specs} cache={built.cache} generated={built.generated} "
-    assert offered(shell, built.folder, f"{values}explain ExpB") == ["ExpBackward0"]
-    assert offered(shell, built.folder, f"explain {values}emit:ExpB") == ["emit:ExpBackward0"]
-    assert sorted(offered(shell, built.folder, f"{values}shard:Functions")) == [
-        "shard:Functions.cpp",
-        "shard:Functions.h",
-    ]
+    lines = f"{values}explain ExpB", f"explain {values}emit:ExpB", f"{values}shard:Functions"
+    node, unit, files = offered(shell, built.folder, *lines)
+    assert (node, unit) == (["ExpBackward0"], ["emit:ExpBackward0"])
+    assert sorted(files) == ["shard:Functions.cpp", "shard:Functions.h"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -94,7 +96,9 @@ def test_paths_are_offered_where_a_variable_names_one(tmp_path: Path, shell: str
         (tmp_path / name).mkdir()
     for name in ("plan.whl", "plot.txt", "play.toml"):
         (tmp_path / name).touch()
-    found = {name: sorted(offered(shell, tmp_path, f"{name}=pl")) for name in ("specs", "generated", "stamp")}
+    names = ("specs", "generated", "stamp")
+    offers = offered(shell, tmp_path, *(f"{name}=pl" for name in names))
+    found = {name: sorted(words) for name, words in zip(names, offers)}
     folders = ["plain/", "play/"]
     assert found == {
         "specs": sorted(f"specs={each}" for each in [*folders, "plan.whl", "play.toml"]),

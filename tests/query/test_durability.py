@@ -78,7 +78,7 @@ def test_a_commit_that_is_killed_anywhere_leaves_one_state_or_the_other(
     before.inputs["x"] = TEXT
     if not first:
         before.run(*ROOTS)
-    at, step = 0, 1 if first else 3
+    at, step = 0, 2 if first else 5
     while True:
         toy = Toy(tmp_path / str(at))
         if not first:
