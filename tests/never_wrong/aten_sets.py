@@ -165,11 +165,10 @@ _OF_ENTRIES = (
     _kernel_renamed, _kernel_renamed, _key_of_kernel, _structured_changed, _structured_changed, _structured_changed,
     _autogen_added,
 )  # fmt: skip
-_OF_BINDINGS = [mutation for mutation in bound.MUTATIONS if "form" not in mutation.__name__]
 MUTATIONS: tuple[Mutation, ...] = (
     *map(_in_entry, _OF_ENTRIES),
     *map(_in_entry, _OF_ENTRIES),
-    *_OF_BINDINGS,
+    *bound.MUTATIONS,
     entries_moved,
     entries_moved,
     *(structured_added for _ in range(4)),

@@ -1,4 +1,4 @@
-"""Mutations of what Python bindings are made from: schemas, attributes of functions, tags, deprecated forms.
+"""Mutations of what Python bindings are made from: schemas and attributes of functions.
 
 Each is a function of a set and a source of choices, and edits the set. Most sets remain right.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from .specset import DEPRECATED, DERIVATIVES, FILES, TAGS, Specs, family, of_families
+from .specset import DEPRECATED, DERIVATIVES, FILES, Specs, family, of_families
 
 FILES_OF_PYTHON = (*FILES, DEPRECATED)
 FAMILIES = "bindings,return_types,enum_tag,annotated_args,view_meta_bindings"
@@ -286,14 +286,6 @@ def _returns_changed(text: Text, random: Random) -> None:
     text.returns = random.choice(_RETURNS)
 
 
-def _annotation(text: Text, random: Random) -> None:
-    at = _one(text, random)
-    if at >= 0:
-        new = random.choice(["Tensor(a)", "Tensor(a!)", "Tensor(b)", "Tensor", "Tensor(a -> *)"])
-        text.arguments[at] = re.sub(r"^Tensor(\([^)]*\))?", new, text.arguments[at])
-        text.returns = random.choice([text.returns, re.sub(r"^Tensor(\([^)]*\))?", new, text.returns)])
-
-
 def _overload_name(text: Text, random: Random) -> None:
     text.overload = random.choice(["", ".other", ".out", ".Tensor", ".Scalar", f"{text.overload}2"])
 
@@ -307,8 +299,8 @@ def _base_name(text: Text, random: Random) -> None:
 _OF_SCHEMAS = (
     *(_default for _ in range(3)), *(_argument_type for _ in range(4)), _keyword_only, _keyword_only, _argument_name,
     _argument_name, _argument_added, _argument_added, _argument_removed, _arguments_swapped, _options_changed,
-    _options_changed, _out_changed, _out_changed, _returns_named, _returns_named, _returns_changed, _annotation,
-    _overload_name, _base_name, _base_name,
+    _options_changed, _out_changed, _out_changed, _returns_named, _returns_named, _returns_changed, _overload_name,
+    _base_name, _base_name,
 )  # fmt: skip
 
 
@@ -386,137 +378,6 @@ def function_added(specs: Specs, random: Random) -> None:
     specs.native.append(f"\n- func: {text}\n{keys}  dispatch:\n    CompositeExplicitAutograd: gm\n")
 
 
-def function_removed(specs: Specs, random: Random) -> None:
-    """A function removed: a functional one leaves its out variant, deprecated forms may call nothing."""
-    del specs.native[random.randrange(len(specs.native))]
-
-
-def tag_changed(specs: Specs, random: Random) -> None:
-    """tags.yaml: a tag added, removed, renamed, moved."""
-    tags = specs.entries[TAGS]
-    at = random.randrange(len(tags))
-    what = random.randrange(4)
-    if what == 0:
-        tags.insert(at, f"- tag: {random.choice(['gm', 'GM', '_gm', 'gm tag', '1', 'zz', 'null', 'g-m'])}\n  desc: x\n")
-    elif what == 1:
-        del tags[at]
-    elif what == 2:
-        tags[at] = re.sub(r"tag: (\w+)", r"tag: \1_2", tags[at])
-    else:
-        tags.insert(random.randrange(len(tags)), tags.pop(at))
-
-
-# ---- deprecated.yaml
-
-
-def _form(change: Callable[[str, Random], str]) -> Mutation:
-    """A mutation of a deprecated form, often of all with its name."""
-
-    def mutate(specs: Specs, random: Random) -> None:
-        forms = specs.entries[DEPRECATED]
-        at, seed = random.randrange(len(forms)), random.random()
-        name, alike = Text(forms[at]).name.rstrip("_"), random.random() < 0.6
-        for i, form in enumerate(forms):
-            if i == at or (alike and Text(form).name.rstrip("_") == name):
-                forms[i] = change(form, Random(seed))  # the same choices
-
-    mutate.__name__ = change.__name__.removeprefix("_")
-    return mutate
-
-
-def _form_schema(form: str, random: Random) -> str:
-    text = Text(form)
-    if text.found:
-        random.choice(_OF_SCHEMAS)(text, random)
-    return text.put_in(form) if text.found else form
-
-
-def _form_argument(form: str, random: Random) -> str:
-    """An argument renamed in both lines, or in one."""
-    text = Text(form)
-    names = [each.partition("=")[0].rpartition(" ")[2] for each in text.arguments if each != "*"]
-    if not names:
-        return form
-    name, new = random.choice(names), random.choice(_NAMES)
-    return re.sub(rf"\b{name}\b(?! )", new, form, count=random.choice([0, 0, 0, 1]))
-
-
-def _form_call(form: str, random: Random) -> str:
-    """The call: arguments swapped, dropped, repeated, a constant, another function."""
-    match = re.search(r"  aten: (\w+)\((.*)\)", form)
-    if match is None:
-        return form
-    name, arguments = match[1], match[2].split(", ")
-    at, what = random.randrange(len(arguments)), random.randrange(7)
-    if what == 0:
-        random.shuffle(arguments)
-    elif what == 1:
-        del arguments[at]
-    elif what == 2:
-        arguments.insert(at, arguments[at])
-    elif what == 3:
-        arguments[at] = random.choice(["1", "2", "1.0", "None", "out", "self", "-1", ""])
-    elif what == 4:
-        name = random.choice([f"{name}_out", name.removesuffix("_out"), f"{name}_", "add", "mul", "nope", f"at.{name}"])
-    elif what == 5:
-        name += random.choice([".out", ".Tensor", ".nope"])
-    else:
-        arguments.append(random.choice(["1", "x", *arguments]))
-    joint = random.choice([", ", ", ", ", ", ",", ",  "])
-    return form.replace(match[0], f"  aten: {name}({joint.join(arguments)})")
-
-
-def _form_key(form: str, random: Random) -> str:
-    """A key removed, misspelt, added, or with another value."""
-    lines = form.rstrip("\n").split("\n")
-    at, what = random.randrange(len(lines)), random.randrange(4)
-    if what == 0 and len(lines) > 1:
-        del lines[1]
-    elif what == 1:
-        lines[at] = re.sub(r"(name|aten):", random.choice(["nam:", "atn:", "func:", "Aten:"]), lines[at])
-    elif what == 2:
-        lines.append(random.choice(["  atn: x", "  since: 2.0", "  aten2: add(self, other)", "  1: 2", "  note:"]))
-    else:
-        lines[at] = re.sub(r": .*", ": " + random.choice(["null", "1", "[]", "''", "add", "{a: b}", "yes"]), lines[at])
-    return "\n".join(lines) + "\n\n"
-
-
-def form_moved(specs: Specs, random: Random) -> None:
-    """Forms removed, repeated, reordered."""
-    forms = specs.entries[DEPRECATED]
-    at, what = random.randrange(len(forms)), random.randrange(3)
-    entry = forms[at].rstrip("\n") + "\n\n"
-    if what == 0:
-        del forms[at]
-    elif what == 1:
-        forms.insert(random.randrange(len(forms)), entry)
-    else:
-        random.shuffle(forms)
-        forms[:] = [each.rstrip("\n") + "\n\n" for each in forms]
-
-
-def form_added(specs: Specs, random: Random) -> None:
-    """A form for any function: its arguments in another order, some of them constant or left to their defaults."""
-    text = Text(random.choice(specs.native))
-    if not text.found:
-        return
-    plain = [each for each in text.arguments if each != "*"]
-    outs = [each for each in plain if re.match(r"Tensor\(\w!\)", each) and text.name[-1] != "_"]
-    names = [each.partition("=")[0].rpartition(" ")[2] for each in plain]
-    inner = [name for name, each in zip(names, plain) if each not in outs]
-    called = [*(name for name, each in zip(names, plain) if each in outs), *inner]
-    ordered = random.sample(plain, len(plain)) if random.random() < 0.6 else plain
-    ordered = [each for each in ordered if each not in outs]
-    if random.random() < 0.3:
-        ordered = [each.partition("=")[0] for each in ordered]
-    if random.random() < 0.2 and len(called) > 1:
-        called.pop()
-    text.arguments = [*ordered, *(["*", *outs] if outs else [])]
-    text.overload = random.choice(["", "", "", text.overload])
-    name = text.name + ("_out" if outs else "")
-    specs.entries[DEPRECATED].append(f"\n- name: {text}\n  aten: {name}({', '.join(called)})\n")
-
-
 MUTATIONS: tuple[Mutation, ...] = (
     *(_schema(change) for change in _OF_SCHEMAS),
     *(key_added for _ in range(4)),
@@ -525,10 +386,4 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(overloads_moved for _ in range(2)),
     *(overload_added for _ in range(3)),
     *(function_added for _ in range(4)),
-    function_removed,
-    tag_changed,
-    tag_changed,
-    *(_form(change) for change in (_form_schema, _form_schema, _form_argument, _form_call, _form_call, _form_key)),
-    form_moved,
-    *(form_added for _ in range(3)),
 )

@@ -68,7 +68,7 @@ Mutation = Callable[[Specs, Random], None]
 
 
 def _pick(specs: Specs, random: Random) -> tuple[list[str], int]:
-    names = [name for name in FILES for _ in range(1 if name == TAGS else 8) if specs.entries[name]]
+    names = [name for name, entries in specs.entries.items() for _ in range(1 if name == TAGS else 8) if entries]
     entries = specs.entries[random.choice(names)]
     return entries, random.randrange(len(entries))
 
@@ -267,12 +267,10 @@ _OF_LINES = (
     _characters_swapped, _line_cut_short, _value_odd, _key_odd, _word_misspelt,
 )  # fmt: skip
 
-MUTATIONS: tuple[Mutation, ...] = (
-    *(an_edit for _ in range(14)),
+# Of all files of a set, deprecated forms as well.
+OF_TEXT: tuple[Mutation, ...] = (
     *(_lines(change) for change in _OF_LINES),
     *(annotation_changed for _ in range(3)),
-    *(attribute_added for _ in range(3)),
-    *(group_added for _ in range(3)),
     word_of_elsewhere,
     word_of_elsewhere,
     line_of_elsewhere,
@@ -284,6 +282,12 @@ MUTATIONS: tuple[Mutation, ...] = (
     merge_key,
     tag_of_an_operator,
 )
+MUTATIONS: tuple[Mutation, ...] = (
+    *(an_edit for _ in range(14)),
+    *OF_TEXT,
+    *(attribute_added for _ in range(3)),
+    *(group_added for _ in range(3)),
+)
 
 
 def mutated(base: Specs, seed: int, *, python: bool = False) -> tuple[Specs, list[str]]:
@@ -292,7 +296,7 @@ def mutated(base: Specs, seed: int, *, python: bool = False) -> tuple[Specs, lis
     specs = bound.base(base, random) if python else subset(base, random, FAMILIES)
     made = []
     for _ in range(random.choice([1, 1, 1, 2, 3])):
-        mutation = random.choice(bound.MUTATIONS if python else MUTATIONS)
+        mutation = random.choice([*bound.MUTATIONS, *OF_TEXT] if python else MUTATIONS)
         if all(specs.entries.values()):
             mutation(specs, random)
             made.append(mutation.__name__)
