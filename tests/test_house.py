@@ -233,6 +233,10 @@ def test_pipeline_never_imports_the_generator_of_the_release() -> None:
     assert [line for line in actual if line.split(": ")[1].split(".")[0] in ("torch", "torchgen")] == []
 
 
+def test_only_the_clones_tasks_import_doit() -> None:
+    assert [place for path in MODULES for place, name in all_imports(path) if name.split(".")[0] == "doit"] == []
+
+
 def test_what_imports_torch_is_imported_by_none_that_does_not_and_imports_none() -> None:
     inside = {path: path.is_relative_to(IN_TORCH) for path in MODULES}
     children = {dotted(path) for path, is_inside_torch in inside.items() if is_inside_torch}

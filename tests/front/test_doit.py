@@ -230,15 +230,3 @@ def test_doit_may_be_started_from_elsewhere(project: Project, folder: Path | Non
         assert (run.status, run.stderr) == (0, ""), words
     assert_clean(project)
     assert executed(finish(elsewhere("-m", "doit", *options, *project.words, cwd=project.folder))) == []
-
-
-def test_doit_without_gradmills_tasks_is_doit(tmp_path: Path) -> None:
-    """An installed gradmill adds nothing to it."""
-    (tmp_path / "dodo.py").write_text(
-        "from doit import get_var\n"
-        "def task_hello():\n"
-        "    return {'actions': [lambda: print(get_var('spec'), get_var('colour'))], 'verbosity': 2}\n"
-    )
-    run = forked.doit(["spec=mine", "colour=red"], tmp_path)
-    assert (run.status, run.stdout) == (0, ".  hello\nmine red\n")
-    assert "explain" not in forked.doit(["help"], tmp_path).stdout

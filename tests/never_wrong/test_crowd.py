@@ -45,13 +45,6 @@ def test_runs_on_one_set_and_different_folders_are_all_right(project: Project, t
     assert [folder for folder in folders if _made(folder) != project.clean_build()] == []
 
 
-@pytest.mark.slow(3)
-def test_runs_on_different_sets_are_all_right(project: Project, tmp_path: Path) -> None:
-    expected = _edited_sets(project, tmp_path, [f"set{i}" for i in range(SETS)])
-    _finish([_start(project, tmp_path, name) for name in expected])
-    assert [name for name in expected if _made(tmp_path / "out" / name) != expected[name]] == []
-
-
 def test_runs_on_different_sets_of_one_name_are_right_or_refused(project: Project, tmp_path: Path) -> None:
     """The set's folder in the cache belongs to the first; the others do nothing, and report it."""
     expected = _edited_sets(project, tmp_path, [f"{i}/set" for i in range(SETS)])
