@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,21 @@ def test_a_file_of_many_parts_and_one_of_none(tmp_path: Path) -> None:
     for parts in (PARTS, [], [b""]):
         replace_file(str(tmp_path / "file"), *parts)
         assert (tmp_path / "file").read_bytes() == b"".join(parts)
+
+
+def test_a_folder_that_another_process_makes_meanwhile_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, open_ = tmp_path / "folder" / "file", os.open
+
+    def late(*words: Any) -> int:
+        try:
+            return open_(*words)
+        except FileNotFoundError:
+            path.parent.mkdir()
+            raise
+
+    monkeypatch.setattr(os, "open", late)
+    replace_file(str(path), b"new")
+    assert path.read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("write", [replace_file, put_file])
