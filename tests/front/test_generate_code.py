@@ -527,13 +527,3 @@ def test_the_depfile_and_the_list_of_files_are_kept_up_to_date(checkout: Checkou
         assert path.read_text() == text
     checkout.generate(*SUBSET, *FILES, "--stamp", "build/stamp")
     assert made[0].read_text() == f"{checkout.root}/build/stamp: {sources}"
-
-
-@pytest.mark.parametrize("option", ["--depfile", "--outputs", "--stamp"])
-def test_a_file_of_others_is_no_place_for_them(checkout: Checkout, option: str) -> None:
-    mine = checkout.root / "mine"
-    mine.write_text("mine")
-    run = checkout.run("generate-code", *SUBSET, option, "mine")
-    assert run.status != 0
-    assert "mine: there is a file that gradmill did not generate" in run.stderr
-    assert mine.read_text() == "mine"

@@ -222,15 +222,6 @@ def test_a_value_of_an_option_is_no_variable(checkout: Checkout, words: str) -> 
     checkout.run("torchgen", *HEADERS, "out/type=debug").failed("out/type=debug: there is no such variable", status=3)
 
 
-@pytest.mark.parametrize("option", ["-d", "--install-dir", "--install_dir"])
-def test_an_empty_path_is_named(checkout: Checkout, option: str) -> None:
-    run = checkout.run("torchgen", option, "", "--generate", "headers")
-    assert (run.status, run.stderr) == (
-        3,
-        "ERROR: torchgen: --install-dir: the path is empty\n  name a path, or leave the option out\n",
-    )
-
-
 def test_a_dry_run_says_what_it_does_not_write(checkout: Checkout) -> None:
     files = [word for name in ("stamp", "depfile", "outputs") for word in (f"--{name}", f"build/{name}")]
     run = checkout.run("torchgen", *HEADERS, "--dry-run", *files).ok()
