@@ -71,7 +71,7 @@ def garbled(store: Path, older: Path, chance: Random) -> None:
 
 
 @pytest.mark.parametrize(
-    ("attack", "trials"), [(older_rows, 8), (lost_readers, 6), (reverted_pages, 16), (truncated, 4), (garbled, 6)]
+    ("attack", "trials"), [(older_rows, 8), (lost_readers, 4), (reverted_pages, 12), (truncated, 2), (garbled, 4)]
 )
 def test_no_file_is_made_from_a_store_that_was_tampered_with(tiny: Project, attack: Attack, trials: int) -> None:
     chance, older = Random(trials), tiny.folder / "older"
