@@ -29,7 +29,7 @@ CAMPAIGNS = {
     "damage": Campaign("never_wrong.damage", "--count 3"),
     "kills": Campaign("never_wrong.kills", "--count 1"),
     "kinds": Campaign("never_wrong.kinds", "--count 2"),
-    "long": Campaign("long_tests", "--count 1 tests/front/test_unchanged.py"),
+    "long": Campaign("long_tests", "--count 1 tests/session/test_unchanged.py"),
     "pairs": Campaign("pairs.campaign", "--quick --count 2"),
     "programs": Campaign("graphs.random_programs", "--count 8"),
     "races": Campaign("never_wrong.moments", "--count 1"),

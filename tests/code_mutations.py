@@ -26,10 +26,10 @@ from project import ROOT
 COPIED = ("pipeline", "tests", "specs", "examples", "docs", "dodo.py", "pyproject.toml", "README.md")
 EQUALITY = ("tests/stages/test_equality.py", "tests/families/test_odd.py", "tests/lsp/test_bad.py")
 TESTS = {  # of a folder of `gradmill`, with those in it: the tests that should notice, the fastest first
-    ".": ("tests/front",),
+    ".": ("tests/cli", "tests/session"),
     "query": ("tests/query",),
-    "store": ("tests/query", "tests/front/test_cache.py"),
-    "io": ("tests/query", "tests/front/test_folder_record.py"),
+    "store": ("tests/query", "tests/session/test_cache.py"),
+    "io": ("tests/query", "tests/session/test_folder_record.py"),
     "problems": ("tests/lsp/test_bad.py", "tests/problems"),
     "grammar": ("tests/grammar", *EQUALITY),
     "cpp": ("tests/cpp", *EQUALITY),
@@ -45,9 +45,9 @@ TESTS = {  # of a folder of `gradmill`, with those in it: the tests that should 
     "extensions": ("tests/lsp", "tests/reports"),
     "extensions/graphs": ("tests/graphs",),
     "extensions/verify": ("tests/verify",),
-    "cli": ("tests/front",),
-    "builds": ("tests/front",),
-    "session": ("tests/front", "tests/stages", "tests/never_wrong"),
+    "cli": ("tests/cli", "tests/session"),
+    "builds": ("tests/builds", "tests/cli"),
+    "session": ("tests/session", "tests/cli", "tests/stages", "tests/never_wrong"),
 }
 COMPARED = {
     ast.Eq: "!=", ast.NotEq: "==", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">",

@@ -1,6 +1,6 @@
 """examples/bazel with caches, executors and workers: the same bytes in all of them, and nothing is compiled twice.
 
-What an edit compiles without them is in `test_examples.py`; workers without Bazel are in `front/test_worker.py`.
+What an edit compiles without them is in `test_examples.py`; workers without Bazel are in `builds/test_worker.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from checkouts import LAZY_PLACES, PLACES, TESTS, add_lazy, run_script
-from front.test_generate_code import Checkout, make
+from cli.test_generate_code import Checkout, make
 from project import CORE, PACKAGED, Run, files_in
 
 from gradmill.families.bindings.files import BINDINGS

@@ -13,7 +13,7 @@ from pathlib import Path
 import forked
 import pytest
 from checkouts import PLACES, TESTS
-from front.test_generate_code import Checkout, make
+from cli.test_generate_code import Checkout, make
 from project import CORE, Run, files_in
 from releases.stubs import Case, Made, by_torchgen, definitions, with_classes, without_meta
 from vendors.vendor import Vendor

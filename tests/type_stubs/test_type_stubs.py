@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import forked
 import pytest
 from checkouts import whole_checkout
-from front.test_generate_code import Checkout, make
+from cli.test_generate_code import Checkout, make
 from project import files_in
 from releases import WHEELS, find_wheel
 

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cli.test_generate_code import Checkout, make
+from cli.test_torchgen import NATIVE, TYPES, with_keys
 from project import ROOT, Project, files_in
-
-from front.test_generate_code import Checkout, make
-from front.test_torchgen import NATIVE, TYPES, with_keys
 
 _TICK = 0.1  # a process refuses code that was saved within a tick of the clock before it began
 NO_WORK = "ninja: no work to do."

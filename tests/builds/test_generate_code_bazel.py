@@ -11,10 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli.test_generate_code import FORMULA, Checkout, make
 from project import ROOT, Project
 from with_bazel import Bazel, needs_bazel
-
-from front.test_generate_code import FORMULA, Checkout, make
 
 DOCS = (ROOT / "docs" / "pytorch.md").read_text().partition("## In Bazel")[2].partition("\n## ")[0]
 STAND_INS = ROOT / "examples" / "bazel" / "stand_ins"  # of what Bazel would download

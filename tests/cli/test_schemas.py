@@ -11,7 +11,7 @@ from cpp.toolchain import torch_folder
 from jsonschema import Draft202012Validator
 from project import Project
 
-from front.test_help import COMMANDS
+from cli.test_help import COMMANDS
 from gradmill.cli.commands.schema import PRINTED
 from gradmill.cli.commands.table import COMMANDS as TABLE
 from gradmill.reports.show import stages

@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 import pytest
 from checkouts import GENERATED, PLACES
+from cli.test_generate_code import FORMULA, SUBSET, Checkout, make
 from project import ROOT, Project, files_in
-
-from front.test_generate_code import FORMULA, SUBSET, Checkout, make
 
 _TICK = 0.1  # a process refuses code that was saved within a tick of the clock before it began
 GRADMILL = [sys.executable, "-m", "gradmill", "generate-code"]

@@ -17,7 +17,7 @@ from checkouts import PLACES
 from project import ROOT, Project, Run, files_in
 from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen, shared_gen
 
-from front.test_generate_code import Checkout, edit_generator, make
+from cli.test_generate_code import Checkout, edit_generator, make
 from gradmill.cli.commands.torchgen import TYPES, Torchgen
 from gradmill.problems.problem import SpecError
 

@@ -9,7 +9,7 @@ import forked
 import pytest
 from project import Project
 
-from front.test_help import COMMANDS
+from cli.test_help import COMMANDS
 
 SCRIPTS = ("generate-code", "torchgen", "backend-stubs", "pyi")  # which have arguments of others
 NAMED = {"export": "ninja", "completion": "bash", "show": "match", "schema": "manifest"}

@@ -8,8 +8,8 @@ import forked
 import pytest
 from msgspec import Raw
 from project import ANALYSIS, NODE_FILES, ROOT, SHARDS, Project, Run, assert_clean, elsewhere, finish
+from session.test_cache import DAMAGE
 
-from front.test_cache import DAMAGE
 from gradmill.query.database import Database
 from gradmill.stages.infos import infos_of
 
