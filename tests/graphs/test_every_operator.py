@@ -11,9 +11,8 @@ import pytest
 from gradmill.extensions.graphs.backward.histories import differentiable, records
 from gradmill.extensions.graphs.functional.program import Apply
 from gradmill.extensions.graphs.functional.writes import hidden_writes
-from gradmill.extensions.graphs.memory import shares
 from gradmill.extensions.graphs.model import Call, Place, Ref
-from gradmill.extensions.graphs.operator import Operator, written_arguments
+from gradmill.extensions.graphs.operator import Operator, shares, written_arguments
 from gradmill.extensions.graphs.queries.graphs import overloads
 from gradmill.extensions.graphs.queries.operators import operator
 from gradmill.extensions.graphs.traits import COPIES, REFUSED

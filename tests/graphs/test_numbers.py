@@ -16,8 +16,7 @@ from cpp import toolchain
 from gradmill.extensions.graphs.functional.program import Number
 from gradmill.extensions.graphs.model import Place, Ref, Result, Value
 from gradmill.extensions.graphs.scalars import SCALARS, result_type
-from gradmill.extensions.graphs.text.expressions.literals import NUMBER_TYPES
-from gradmill.extensions.graphs.text.expressions.values import computed
+from gradmill.extensions.graphs.text.expressions.values import NUMBER_TYPES, computed
 from gradmill.extensions.graphs.text.files import RUNTIME, support_text
 from gradmill.releases import resolve
 from graphs import library

@@ -1,14 +1,17 @@
-"""The facts of an operator that a graph depends on: its schema, its functional variant, its derivatives."""
+"""The facts of an operator that a graph depends on: its schema, its functional variant, its derivatives, its memory."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Iterator
 
-from gradmill.extensions.graphs.memory import shares
-from gradmill.extensions.graphs.traits import name_of
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gradmill.extensions.graphs.model import Call, Cond, Function
+from gradmill.extensions.graphs.traits import SHARES, Shares, name_of
 from gradmill.model.autograd import Reverse
-from gradmill.model.native import NativeFunction
-from gradmill.model.schema import Schema, is_list, is_tensor_like
+from gradmill.model.native import Kernel, NativeFunction
+from gradmill.model.schema import Argument, OperatorName, Return, Schema, is_list, is_tensor_like
 from gradmill.rules.native.dispatch import IMPLICIT
 
 
@@ -68,3 +71,64 @@ def viewed_argument(function: NativeFunction) -> str | None:
 def tensor_arguments(schema: Schema) -> list[str]:
     """The arguments that are tensors, or lists of tensors, or optional tensors."""
     return [a.name for a in schema.arguments if is_tensor_like(a.type)]
+
+
+# ---- memory
+
+
+def shares(function: NativeFunction) -> Shares | None:
+    """The argument that the result of an operator may alias, other than one that it writes to; None for new memory."""
+    if any(
+        argument.is_write for argument in function.func.arguments
+    ):  # not `dropout_`, which always returns its argument
+        return None
+    row, marked = SHARES.get(name_of(function)), _marked(function.func)
+    if marked is None:
+        return row
+    return replace(row or Shares(marked), annotated=True)
+
+
+def _marked(schema: Schema) -> str | None:
+    """The argument that the result is a view of, by the annotations; None without such an annotation."""
+    letters = {r.annotation for r in schema.returns if r.annotation is not None and not r.is_write}
+    for argument in schema.arguments:
+        annotation = argument.annotation
+        if annotation is not None and not argument.is_write and annotation.partition(" ")[0] in letters:
+            return argument.name
+    return None
+
+
+# ---- what calls call other than operators of the set
+
+
+COND = "higher_order::cond"
+
+
+def callee_operators(function: Function) -> dict[str, Operator]:
+    """The callees of a function as operators, by identity."""
+    return {call.function: _operator(function, call) for call in function.calls if call.function in function.callees}
+
+
+def branches(function: Function) -> Iterator[Function]:
+    """The branches of a function, and those of its branches."""
+    for callee in function.callees.values():
+        if isinstance(callee, Cond):
+            for branch in (callee.then, callee.otherwise):
+                yield branch
+                yield from branches(branch)
+
+
+def _operator(function: Function, call: Call) -> Operator:
+    callee = function.callees[call.function]
+    if isinstance(callee, Cond):
+        types: tuple[str, ...] = ("bool", *(input_.type for input_ in callee.then.inputs))
+    else:
+        types = callee.types
+    namespace, _, name = call.op.partition("::")
+    base, _, overload = name.partition(".")
+    arguments = (  # a plan only needs the types of tensors
+        Argument(argument, type_ if is_tensor_like(type_) else "int") for argument, type_ in zip(call.arguments, types)
+    )
+    returns = tuple(Return(result.type) for result in call.results)
+    schema = Schema(OperatorName(base, overload), tuple(arguments), returns=returns)
+    return Operator(call.function, NativeFunction(schema, namespace, dispatch={IMPLICIT: Kernel("")}))

@@ -13,10 +13,8 @@ from gradmill.extensions.graphs.arguments import arguments
 from gradmill.extensions.graphs.backward.aliases import Aliases, label
 from gradmill.extensions.graphs.backward.histories import Histories
 from gradmill.extensions.graphs.backward.needs import Places
-from gradmill.extensions.graphs.backward.once import why_not_differentiable_twice
 from gradmill.extensions.graphs.backward.plan import plan_backward
 from gradmill.extensions.graphs.backward.program import CallBlock
-from gradmill.extensions.graphs.callees import branches, callee_operators
 from gradmill.extensions.graphs.functional.bases import sharings, with_bases
 from gradmill.extensions.graphs.functional.program import (
     Apply,
@@ -33,8 +31,8 @@ from gradmill.extensions.graphs.functional.program import (
     values_of,
 )
 from gradmill.extensions.graphs.functional.transform import functional
-from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Ref, Value
-from gradmill.extensions.graphs.operator import Operator, viewed_argument
+from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Place, Ref, Value
+from gradmill.extensions.graphs.operator import Operator, branches, callee_operators, viewed_argument
 from gradmill.extensions.graphs.plan import (
     CondPlan,
     GraphPlan,
@@ -44,7 +42,7 @@ from gradmill.extensions.graphs.plan import (
     TensorInput,
     Variant,
 )
-from gradmill.extensions.graphs.traits import AS_STRIDED, name_of, unqualified
+from gradmill.extensions.graphs.traits import AS_STRIDED, COPIES, name_of, unqualified
 from gradmill.families.nodes.plan import NodePlan, plan
 from gradmill.model.native import NativeFunction
 from gradmill.releases.model import Release
@@ -203,3 +201,48 @@ def _shown(output: OutputValue) -> tuple[Shown, ...]:
     if isinstance(output, Shared):
         return output.items
     return (output,) if isinstance(output, Shown) else ()
+
+
+# ---- whether the backward can be differentiated again
+
+
+def why_not_differentiable_twice(
+    program: Functional,
+    operators: Mapping[str, Operator],
+    callees: Mapping[str, CondPlan | Custom],
+    histories: Histories,
+    *,
+    shared: bool = False,
+) -> str:
+    """Why the backward of a graph cannot be differentiated again, "" if it can. Names the line that prevents it.
+    `shared`: whether a base replaces inputs that share memory. Of other inputs that the graph changes, autograd records
+    copies; what is called under no_grad, or without an input, has no history, or that of what it writes to."""
+    if shared and program.changed:
+        return "the graph changes an input that shares memory with another"
+    calls = [step for step in program.steps if isinstance(step, Apply) and step.grad]
+    for step in calls:
+        if not histories.needs(Many(tuple(step.arguments.values()))):
+            continue
+        operator = operators[step.identity]
+        if reason := _reason(step, operator) or _reason_of_callee(callees.get(step.identity)):
+            return f"{_where(step.place)}: '{unqualified(operator.name)}' {reason}"
+    return ""
+
+
+def _where(place: Place) -> str:
+    if place.line:
+        return f"line {place.line} of the function"
+    return f"{place.source}, node '{place.node}'" if place.source else f"node '{place.node}'"
+
+
+def _reason(step: Apply, operator: Operator) -> str:
+    if step.sized:
+        return "writes to an out argument"
+    if "generated" in operator.called.tags and operator.name not in COPIES and step.results:
+        return "has no functional variant with a derivative"
+    return ""
+
+
+def _reason_of_callee(callee: CondPlan | Custom | None) -> str:
+    reason = callee.then.once or callee.otherwise.once if isinstance(callee, CondPlan) else ""
+    return f"has a branch that cannot be: {reason}" if reason else ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from gradmill.extensions.graphs.backward.program import Holding
+from msgspec.structs import replace
+
+from gradmill.extensions.graphs.backward.program import Block, CallBlock, Holding, Tensor
 from gradmill.extensions.graphs.functional.program import Apply, Choose, Functional, Scatter, names_in, values_of
 from gradmill.extensions.graphs.functional.program import Number as NumberStep
 from gradmill.extensions.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
@@ -137,3 +140,36 @@ def label(value: Value) -> str:
         return f"{value.name}_at_{value.index}".replace("-", "minus_")
     assert isinstance(value, Ref)
     return value.name
+
+
+# ---- saved views that are copied
+
+
+def compacted(program: Functional, blocks: Iterable[Block], tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
+    """The saved tensors, with those as `part` that are copied if they are at most half of the memory that they keep."""
+    memory = _memory(program)
+    # What the library's autograd saves of the calls that it records is not known.
+    recorded = [tuple(b.step.arguments.values()) for b in blocks if isinstance(b, CallBlock) and b.record]
+    kept = Counter(
+        base for values in (*recorded, *((tensor.value,) for tensor in tensors)) for base in _bases(memory, values)
+    )
+
+    def alone(tensor: Tensor) -> bool:
+        value = tensor.value
+        is_view = isinstance(value, Ref) and value.name not in memory.get(value.name, {value.name})
+        return tensor.how == "plain" and is_view and all(kept[base] == 1 for base in _bases(memory, (value,)))
+
+    return tuple(replace(tensor, how="part") if alone(tensor) else tensor for tensor in tensors)
+
+
+def _memory(program: Functional) -> dict[str, frozenset[str]]:
+    """The values whose memory each computed value may be in: its own name, if it aliases none."""
+    memory: dict[str, frozenset[str]] = {}
+    for name, sources in sources_of(program).items():
+        memory[name] = _bases(memory, sources) or frozenset([name])
+    return memory
+
+
+def _bases(memory: dict[str, frozenset[str]], values: Iterable[Value]) -> frozenset[str]:
+    found = (memory.get(name, frozenset([name])) for name in names_in(tuple(values)))
+    return frozenset[str]().union(*found)

@@ -10,13 +10,16 @@ from math import isqrt
 
 from msgspec import Struct
 
-from gradmill.extensions.graphs.backward.again import operands
 from gradmill.extensions.graphs.backward.aliases import Aliases
 from gradmill.extensions.graphs.backward.mincut import INFINITE, SINK, SOURCE, Network
+from gradmill.extensions.graphs.backward.needs import NONE, Needs, Rows
+from gradmill.extensions.graphs.backward.program import Block, CallBlock
+from gradmill.extensions.graphs.backward.saved import Saved, saved
 from gradmill.extensions.graphs.backward.sizes import Sizes
-from gradmill.extensions.graphs.functional.program import Apply, tensors_of
+from gradmill.extensions.graphs.functional.program import Apply, Functional, tensors_of
+from gradmill.extensions.graphs.model import Bool, Float, Item, Many, Ref, Value
 from gradmill.extensions.graphs.operator import Operator
-from gradmill.extensions.graphs.traits import TIME
+from gradmill.extensions.graphs.traits import AGAIN, CHEAP, TIME, Again
 
 BYTE = 1 << 16  # the price of a byte that is held
 LOWEST, HIGHEST = BYTE >> 6, BYTE << 20  # prices of time: a byte is worth up to 64 additions; it is worth none
@@ -115,3 +118,86 @@ class Budget:
             return 0
         time = TIME.get(self._names[name], 1)
         return self._sizes.of(name) * time * (4 * len(self._order) + self._order[name]) // (4 * len(self._order))
+
+
+# ---- which calls may be made again
+
+
+_REFUSED = ("nondeterministic_seeded", "nondeterministic_bitwise", "data_dependent_output", "dynamic_output_shape")
+
+
+def again_of(step: Apply, name: str) -> Again | None:
+    """How a call of the operator `name` is computed again by another one; None if it is not."""
+    again = AGAIN.get(name)
+    if again is None or (again.switch and step.arguments.get(again.switch) != Bool(True)):
+        return None
+    return again if isinstance(step.arguments.get("p", Float(0.0)), Float) else None
+
+
+def may_be_called_again(step: Apply, operator: Operator) -> bool:
+    """Whether the first result of a call may be computed again."""
+    if step.view or again_of(step, operator.name) is not None:
+        return True
+    if step.clones or step.assigns or step.autocast or step.results[0].type != "Tensor":
+        return False
+    tags = operator.called.tags
+    return {*tags}.isdisjoint(_REFUSED) and ("pointwise" in tags or operator.name in CHEAP)
+
+
+def operands(step: Apply, name: str) -> list[Value]:
+    """The values, one by one, that computing a call of the operator `name` again uses."""
+    again = again_of(step, name)
+    if again is not None:
+        given = [step.arguments[each] for each in again.arguments]
+        return given if again.result is None else [given[0], Ref(step.results[again.result].name), *given[1:]]
+    values = [*step.arguments.values(), *([step.written] if step.written is not None else [])]
+    return [each for value in values for each in (value.values if isinstance(value, Many) else (value,))]
+
+
+def recomputed(
+    known: Saved,
+    program: Functional,
+    operators: Mapping[str, Operator],
+    blocks: Iterable[Block],
+    aliases: Aliases,
+    rows: Rows,
+    memory: float,
+) -> Saved:
+    """What is saved under a budget: in place of values that are computed again, what they are computed from."""
+    recorded = [block.step for block in blocks if isinstance(block, CallBlock) and block.record]
+    kept = [each.name for step in recorded for value in operands(step, "") for each in tensors_of(value)]
+    kept += [result.name for step in recorded for result in step.results]
+    makers = _makers(program, operators, {result.name for step in recorded for result in step.results})
+    needed = [value.name for value, needs in known.values.values() if needs]
+    again = Budget(makers, operators, aliases, Sizes(program, operators), kept, needed).chosen(memory)
+    uses: list[tuple[Value, Needs]] = [each for each in known.values.values() if each[0].name not in again]
+    remade = dict(known.remade)
+    left = [(value.name, needs) for value, needs in known.values.values() if value.name in again]
+    while left:
+        name, needs = left.pop()
+        before = remade[name][1] if name in remade else NONE
+        joined = rows.either(needs, before)
+        if name in remade and joined == before:
+            continue
+        remade[name] = (makers[name], joined)
+        for each in operands(makers[name], operators[makers[name].identity].name):
+            if isinstance(each, (Ref, Item)) and each.name in again:
+                left.append((each.name, joined))
+            else:
+                uses.append((each, joined))
+    values, more, numbers = saved(uses, aliases, rows)
+    return Saved(values, {**remade, **more}, [*dict.fromkeys([*known.numbers, *numbers])])
+
+
+def _makers(program: Functional, operators: Mapping[str, Operator], recorded: set[str]) -> dict[str, Apply]:
+    """The calls that may be recomputed, by their first results."""
+    lists = {program.names[each.name] for each in program.function.inputs if each.type.endswith("]")}
+    makers = {}
+    for step in program.steps:
+        if not isinstance(step, Apply) or not step.results or step.identity in program.function.callees:
+            continue
+        name = step.results[0].name
+        unwatched = any(isinstance(each, Ref) and each.name in lists for each in operands(step, ""))  # see Saved
+        if name not in recorded and not unwatched and may_be_called_again(step, operators[step.identity]):
+            makers[name] = step
+    return makers

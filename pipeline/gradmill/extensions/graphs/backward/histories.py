@@ -12,9 +12,8 @@ from gradmill.cpp.bindings import return_names
 from gradmill.extensions.graphs.backward.needs import NONE, Chosen, Needs, Rows
 from gradmill.extensions.graphs.backward.program import Style
 from gradmill.extensions.graphs.functional.program import Apply, Choose, Functional, Scatter, Step
-from gradmill.extensions.graphs.memory import shares
 from gradmill.extensions.graphs.model import Constant, Item, Many, Ref, Result, Value
-from gradmill.extensions.graphs.operator import Operator, tensor_arguments, viewed_argument
+from gradmill.extensions.graphs.operator import Operator, shares, tensor_arguments, viewed_argument
 from gradmill.extensions.graphs.traits import CASTS, COMPOSITES, COPIES, TYPED_BY_ANOTHER
 
 _WITH_GRADIENTS = ("float", "bfloat", "complex")  # isDifferentiableType: the beginnings of these dtypes' names

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import return_names
-from gradmill.extensions.graphs.backward.aliases import Aliases
-from gradmill.extensions.graphs.backward.compact import compacted
-from gradmill.extensions.graphs.backward.composites import part_of
+from gradmill.extensions.graphs.backward.aliases import Aliases, compacted
+from gradmill.extensions.graphs.backward.budget import recomputed
 from gradmill.extensions.graphs.backward.histories import Histories, histories_of, records, style_of, with_overwritten
 from gradmill.extensions.graphs.backward.needs import NONE, Needs
 from gradmill.extensions.graphs.backward.program import (
@@ -23,7 +22,6 @@ from gradmill.extensions.graphs.backward.program import (
     ScatterBlock,
     Tensor,
 )
-from gradmill.extensions.graphs.backward.recompute import recomputed
 from gradmill.extensions.graphs.backward.saved import Saved, Uses, saved
 from gradmill.extensions.graphs.functional.program import Apply, Choose, Functional, Scatter
 from gradmill.extensions.graphs.model import Item, Many, Nothing, Ref, Value
@@ -215,3 +213,20 @@ def _remade(program: Functional, held: Saved, histories: Histories) -> tuple[Rem
     computed = (step.results[0].name for step in program.steps if isinstance(step, Apply) and step.results)
     found = (held.remade[name] for name in computed if name in held.remade)
     return tuple(Remade(step, histories.rows.places(needs)) for step, needs in found)
+
+
+# By the formula of a gradient, as in derivatives.yaml: the same view of another tensor.
+_PARTS = {
+    "select_backward_symint(grad, self_sym_sizes, dim, index)": "at::select_symint(base, {dim}, {index})",
+    "slice_backward_wrapper(grad, self_sym_sizes, dim, start, end, step)": (
+        "at::slice_symint(base, {dim}, {start}, {end}, {step})"
+    ),
+    "diagonal_backward_symint(grad, self_sym_sizes, offset, dim1, dim2)": (
+        "at::diagonal(base, {offset}, {dim1}, {dim2})"
+    ),
+}
+
+
+def part_of(reverse: Reverse) -> str:
+    """The C++ expression for the part of `base` that the view is of, with {attributes}; "" if it is not of a part."""
+    return _PARTS.get(reverse.formulas[0][0].removeprefix("at::"), "") if len(reverse.formulas) == 1 else ""

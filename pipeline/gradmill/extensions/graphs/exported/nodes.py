@@ -14,11 +14,17 @@ from gradmill.extensions.graphs.exported.autocast import (
     is_called_in_region,
     is_cast,
 )
-from gradmill.extensions.graphs.exported.branches import add_cond, branch_of, graphs_of, inputs_of
-from gradmill.extensions.graphs.exported.custom import add_custom
+from gradmill.extensions.graphs.exported.branches import add_cond, add_custom, branch_of, graphs_of, inputs_of
 from gradmill.extensions.graphs.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
-from gradmill.extensions.graphs.exported.results import bind, first_name_of, name_of, names_of, symbol_of
-from gradmill.extensions.graphs.exported.values import dtype_of, operand_of
+from gradmill.extensions.graphs.exported.values import (
+    bind,
+    dtype_of,
+    first_name_of,
+    name_of,
+    names_of,
+    operand_of,
+    symbol_of,
+)
 from gradmill.extensions.graphs.model import ANY, Cond, Constant, Function, Item, Many, Place, Ref, Value
 from gradmill.extensions.graphs.ops import Op
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder

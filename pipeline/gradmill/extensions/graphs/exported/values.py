@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from gradmill.extensions.graphs.exported.format import (
@@ -16,7 +16,8 @@ from gradmill.extensions.graphs.exported.format import (
     SymArgument,
     TensorMeta,
 )
-from gradmill.extensions.graphs.model import ANY, Constant, Str, TensorFacts
+from gradmill.extensions.graphs.model import ANY, Constant, Item, Ref, Str, TensorFacts
+from gradmill.extensions.graphs.resolve.builder import GraphBuilder
 from gradmill.extensions.graphs.resolve.operands import NONE, Operand, Several, TypedValue, of_dtype, of_number
 from gradmill.problems.problem import SpecError
 
@@ -115,3 +116,47 @@ _KINDS: dict[str, Callable[[Any, Scope], Operand]] = {
     "as_layout": lambda value, scope: _named("Layout", value),
     "as_device": lambda value, scope: TypedValue(Constant("Device", device_of(value)), "Device"),
 }
+
+
+# ---- the names of arguments and results
+
+
+def name_of(argument: Argument) -> str | None:
+    """The name of a tensor; None for anything else."""
+    return argument.as_tensor.name if argument.as_tensor is not None else None
+
+
+def symbol_of(argument: Argument) -> str | None:
+    """The name of a number that is known at run time; None for anything else."""
+    for symbolic in (argument.as_sym_int, argument.as_sym_float, argument.as_sym_bool):
+        if symbolic is not None:
+            return symbolic.as_name
+    return None
+
+
+def names_of(arguments: Sequence[Argument]) -> list[str]:
+    """The names of all tensors among arguments, and in lists of these."""
+    tensors = [name for argument in arguments if (name := name_of(argument)) is not None]
+    tensors += [each.name for argument in arguments for each in argument.as_tensors or ()]
+    optional = [argument.as_optional_tensor for argument in arguments]
+    tensors += [each.as_tensor.name for each in optional if each is not None and each.as_tensor is not None]
+    listed = (each.as_tensor for argument in arguments for each in argument.as_optional_tensors or ())
+    return tensors + [each.name for each in listed if each is not None]
+
+
+def first_name_of(arguments: Sequence[Argument]) -> str:
+    """The first of these names, "" if there is none."""
+    return next(iter(names_of(arguments)), "")
+
+
+def bind(outputs: Sequence[Argument], results: Operand, scope: dict[str, Operand], builder: GraphBuilder) -> None:
+    """Binds the results of a call to their names in the graph."""
+    operands = results.items if isinstance(results, Several) else (results,)
+    for output, operand in zip(outputs, operands):
+        name = name_of(output) or symbol_of(output)
+        if name is not None:
+            scope[name] = operand
+        elif output.as_tensors is not None and isinstance(operand, TypedValue) and isinstance(operand.value, Ref):
+            builder.expect_length(operand, len(output.as_tensors))
+            for index, each in enumerate(output.as_tensors):
+                scope[each.name] = TypedValue(Item(operand.value.name, index), "Tensor")

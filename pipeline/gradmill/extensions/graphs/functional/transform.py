@@ -11,25 +11,28 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from gradmill.extensions.graphs.functional.names import Names
-from gradmill.extensions.graphs.functional.outputs import outputs_of, updates_of
 from gradmill.extensions.graphs.functional.program import (
     SAME_MEMORY,
     Apply,
     Choose,
+    Copied,
+    ErrorIfRequiresGrad,
     Functional,
     Number,
     OutputValue,
     Scatter,
+    Shared,
+    Shown,
     Step,
     Update,
     names_in,
 )
 from gradmill.extensions.graphs.functional.state import State
+from gradmill.extensions.graphs.functional.storage import DETACHED, Alias, Handle
 from gradmill.extensions.graphs.functional.views import returned_argument, share
 from gradmill.extensions.graphs.functional.writes import check_write, hidden_writes, write_in_place
-from gradmill.extensions.graphs.memory import shares
-from gradmill.extensions.graphs.model import Call, Function, GraphError, Item, Ref, Result
-from gradmill.extensions.graphs.operator import Operator, viewed_argument, written_arguments
+from gradmill.extensions.graphs.model import Call, Function, GraphError, Item, Many, Output, Ref, Result, Value
+from gradmill.extensions.graphs.operator import Operator, shares, viewed_argument, written_arguments
 from gradmill.extensions.graphs.scalars import CHECK_SUBSCRIPT, SELECTS
 from gradmill.extensions.graphs.traits import DETACH_IN_PLACE, REFUSED
 from gradmill.problems.problem import all_of
@@ -151,3 +154,53 @@ def _mutate_metadata(state: State, call: Call, operator: Operator) -> None:
     written = written_arguments(operator.schema)[0]
     check_write(state, call, operator, state.handle(call.arguments[written]).alias, state.arguments(call, operator))
     state.mutate_metadata(call, written)
+
+
+# ---- the effects that the caller sees
+
+
+def outputs_of(state: State) -> tuple[OutputValue, ...]:
+    """The outputs, in order."""
+    return tuple(_output(state, output) for output in state.function.outputs)
+
+
+def _output(state: State, output: Output) -> OutputValue:
+    value = output.value
+    if isinstance(value, Many):
+        return Shared(tuple(_shown(state, state.handle(each)) for each in value.values))
+    if isinstance(value, Ref) and value.name in state.lists:
+        return Shared(tuple(_shown(state, each) for each in state.lists[value.name]))
+    if isinstance(value, (Ref, Item)) and value.name not in state.scalars:
+        return _shown(state, state.handle(value))
+    return state.value(value)
+
+
+def _shown(state: State, handle: Handle) -> Shown:
+    alias = handle.alias
+    storage, which = alias.storage, state.which(alias)
+    state.refuse_stale(storage)
+    if alias.has_own_history:
+        state.steps.append(ErrorIfRequiresGrad((state.read(alias),), DETACHED, alias.chain[-1].place))
+    if handle.input:
+        return Shown(Ref(handle.input), True)
+    base: Value = storage.whole()
+    if storage.input:
+        base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
+    return Shown(base, bool(storage.input), alias.chain, alias.listed, which, _copies(state, alias), alias.early)
+
+
+def _copies(state: State, alias: Alias) -> tuple[Copied, ...]:
+    """The tensors on the chain to a view that may be copies. Without a write, recomputing the view makes the copy."""
+    if alias.parent is None or alias.link is None:
+        return ()
+    held = alias.storage.version > 0 or alias.link.is_itself
+    own = (Copied(len(alias.chain), alias.flag, state.read(alias)),) if alias.flag and held else ()
+    return (*_copies(state, alias.parent), *own)
+
+
+def updates_of(state: State) -> tuple[Update, ...]:
+    """The inputs that were written to, with their new contents."""
+    return tuple(
+        Update(name, each.value, tuple(each.with_grad), tuple(each.conditions), each.silent)
+        for name, each in state.written_inputs.items()
+    )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from gradmill.extensions.graphs.functional.overlaps import check_overlaps
-from gradmill.extensions.graphs.functional.program import Apply, Check, ErrorIfRequiresGrad, tensors_of
+from gradmill.extensions.graphs.functional.program import Apply, Check, ErrorIfRequiresGrad, Overlap, tensors_of
 from gradmill.extensions.graphs.functional.state import State, stem
 from gradmill.extensions.graphs.functional.storage import Alias
 from gradmill.extensions.graphs.model import Bool, Call, GraphError, Item, Nothing, Ref, Result, Value
 from gradmill.extensions.graphs.operator import Operator, tensor_arguments, written_arguments
-from gradmill.extensions.graphs.traits import DROPOUTS, FILLS, WRITES, Hidden
+from gradmill.extensions.graphs.traits import DROPOUTS, FILLS, OVERLAPS, WRITES, Hidden
 from gradmill.model.schema import is_list, schema_kind
 
 _NONE = Hidden()
@@ -139,3 +138,43 @@ def check_write(
         state.checks.append(Check(storage.input, chain, values, (*alias.flags, *when)))
     elif alias.untracked:
         state.steps.append(ErrorIfRequiresGrad(values, alias.untracked, call.place))
+
+
+# ---- writes whose other arguments are in the same memory
+
+
+def check_overlaps(state: State, call: Call, operator: Operator, written: str) -> None:
+    """Adds eager's check of the other arguments of a write that are in the memory of the argument `written`."""
+    into = state.handle(call.arguments[written]).alias
+    for name, every in OVERLAPS.get(operator.name, {}).items():
+        for value in tensors_of(call.arguments[name]) if name != written else ():
+            alias = _alias(state, value)
+            if alias is not None and alias.storage is into.storage and (every or alias is not into):
+                state.steps.append(_overlap(into, alias, call, every=every))
+
+
+def _alias(state: State, value: Ref | Item) -> Alias | None:
+    """The tensor of a value; None for a number or a whole list."""
+    if value.name in state.scalars or (isinstance(value, Ref) and value.name in state.lists):
+        return None
+    alias = state.handle(value).alias
+    return None if alias.listed else alias
+
+
+def _overlap(written: Alias, read: Alias, call: Call, *, every: bool) -> Overlap:
+    """The check. Both are made from the last tensor, not a list, that both are views of: it may be a copy."""
+    one, other = written.chain, read.chain
+    common = 0
+    for links in range(min(len(one), len(other))):
+        above = _above(written, links)
+        if above is not _above(read, links):
+            break
+        common = common if above.listed else links + 1
+    return Overlap(written.storage.first, one[:common], one[common:], other[common:], every, call.assigns, call.place)
+
+
+def _above(alias: Alias, links: int) -> Alias:
+    """The tensor on the way to `alias`, one link after the first `links` of its chain."""
+    while alias.parent is not None and alias.depth > links + 1:
+        alias = alias.parent
+    return alias

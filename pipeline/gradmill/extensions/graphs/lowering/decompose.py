@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from gradmill.extensions.graphs.lowering.rules import RULES, Rule, Shape, Site, numbers
 from gradmill.extensions.graphs.model import Call, Callee, Cond, Function, Int, Item, Many, Output, Ref, Result, Value
 from gradmill.extensions.graphs.ops import Ops
-from gradmill.extensions.graphs.python.reader import Reader
+from gradmill.extensions.graphs.python.statements import Reader
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
 from gradmill.extensions.graphs.resolve.operands import Operand, Several, TypedValue
 from gradmill.extensions.graphs.traits import BROADCAST_TENSORS

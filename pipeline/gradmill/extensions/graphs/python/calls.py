@@ -8,8 +8,15 @@ from functools import reduce
 
 from gradmill.extensions.graphs.model import Constant
 from gradmill.extensions.graphs.python.expressions import Expressions
-from gradmill.extensions.graphs.python.names import GRAD_MODES, MATH, MODULES, REFUSED_METHODS
-from gradmill.extensions.graphs.python.torch_functions import MEASURES, REFUSED, functions
+from gradmill.extensions.graphs.python.names import (
+    GRAD_MODES,
+    MATH,
+    MEASURES,
+    MODULES,
+    REFUSED,
+    REFUSED_METHODS,
+    functions,
+)
 from gradmill.extensions.graphs.resolve.operands import (
     NONE,
     WRONG,

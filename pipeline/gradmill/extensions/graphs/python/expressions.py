@@ -21,11 +21,11 @@ from gradmill.extensions.graphs.python.names import (
     REFLECTED,
     REFUSED_ATTRIBUTES,
     UNARY,
+    functions,
 )
-from gradmill.extensions.graphs.python.torch_functions import functions
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
-from gradmill.extensions.graphs.resolve.conversion import DTYPES
 from gradmill.extensions.graphs.resolve.operands import (
+    DTYPES,
     NONE,
     WRONG,
     Operand,

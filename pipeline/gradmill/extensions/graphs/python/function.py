@@ -9,12 +9,10 @@ from msgspec.structs import replace
 
 from gradmill.extensions.graphs.model import Function, Input, Place, Ref, Value
 from gradmill.extensions.graphs.ops import Ops
-from gradmill.extensions.graphs.python.reader import Reader
 from gradmill.extensions.graphs.python.source import Context
-from gradmill.extensions.graphs.python.statements import TOO_DEEP, Body
+from gradmill.extensions.graphs.python.statements import TOO_DEEP, Body, Reader
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
-from gradmill.extensions.graphs.resolve.conversion import converted
-from gradmill.extensions.graphs.resolve.operands import Operand, TypedValue, Wrong, described
+from gradmill.extensions.graphs.resolve.operands import Operand, TypedValue, Wrong, converted, described
 from gradmill.problems.problem import SpecError, TextError, nearest
 
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage

@@ -2,7 +2,7 @@
 
 Each is in the language of graphs; an `if` is decided when the graph is read. Facts: torch/functional.py,
 torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. Deprecated parameters
-(`size_average`, `reduce`) are left out. Nothing here runs: `functions.py` reads it. Besides operators and each other,
+(`size_average`, `reduce`) are left out. Nothing here runs: `names.functions` reads it. Besides operators and each other,
 functions call `loss_reduction(text)`, which returns the operators' number for a reduction, `batch_reduction(text)` and
 `batch_divisor(x, text)` for one that may be 'batchmean', `is_a(x, type)`, `is_number(x)`, `size_of(x, dim)`,
 `wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`, `broadcast(x, y)`,

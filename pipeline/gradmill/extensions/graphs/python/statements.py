@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradmill.extensions.graphs.model import Many, Output
-from gradmill.extensions.graphs.python import subscripts
+from gradmill.extensions.graphs.python import calls, subscripts
+from gradmill.extensions.graphs.python.expressions import Expressions
 from gradmill.extensions.graphs.python.names import BINARY, GRAD_MODES, MODES, STATEMENTS
-from gradmill.extensions.graphs.python.reader import Reader
 from gradmill.extensions.graphs.resolve.operands import (
     WRONG,
     Operand,
@@ -24,6 +24,13 @@ from gradmill.extensions.graphs.resolve.operands import (
     number_in,
 )
 from gradmill.problems.problem import SpecError, TextError
+
+
+class Reader(Expressions):
+    """Reads every kind of expression that a graph supports."""
+
+    readers = {**Expressions.readers, ast.Subscript: subscripts.read, ast.Call: calls.read}
+
 
 _OTHER_MODE = f"leave it out, or enter it around the call of the graph: a graph has {', '.join(GRAD_MODES)}"
 TOO_DEEP = ("an expression is nested too deeply", "write it in several statements")

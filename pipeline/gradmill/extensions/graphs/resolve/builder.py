@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from gradmill.extensions.graphs.functional.names import in_ascii
 from gradmill.extensions.graphs.model import PYTHON, Call, Callee, Many, Place, Ref, Result, Value
 from gradmill.extensions.graphs.ops import Op, Ops
-from gradmill.extensions.graphs.resolve.conversion import converted
 from gradmill.extensions.graphs.resolve.operands import (
     WRONG,
     Operand,
     Several,
     TypedValue,
     any_wrong,
+    converted,
     described,
     number_in,
     of_number,

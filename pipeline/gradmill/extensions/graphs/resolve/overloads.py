@@ -13,8 +13,16 @@ from msgspec import Struct
 
 from gradmill.extensions.graphs.model import Value
 from gradmill.extensions.graphs.ops import Op
-from gradmill.extensions.graphs.resolve.conversion import converted, default_of
-from gradmill.extensions.graphs.resolve.operands import NONE, Operand, Several, TypedValue, described, is_tensor
+from gradmill.extensions.graphs.resolve.operands import (
+    NONE,
+    Operand,
+    Several,
+    TypedValue,
+    converted,
+    default_of,
+    described,
+    is_tensor,
+)
 from gradmill.extensions.graphs.traits import TAKE_NUMBERS
 from gradmill.families.bindings.order import yields
 from gradmill.model.schema import Argument, Schema

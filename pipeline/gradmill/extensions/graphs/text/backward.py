@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradmill.extensions.graphs.backward.again import again_of, operands
+from gradmill.extensions.graphs.backward.budget import again_of, operands
 from gradmill.extensions.graphs.backward.program import Block, CallBlock, ChooseBlock, Remade, ScatterBlock
 from gradmill.extensions.graphs.functional.program import Apply
 from gradmill.extensions.graphs.ir import Code, Declare, Do, Let, Stmt, When, code, separated

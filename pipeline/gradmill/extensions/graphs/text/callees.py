@@ -8,8 +8,7 @@ from gradmill.extensions.graphs.functional.program import Apply
 from gradmill.extensions.graphs.ir import Code, Do, Let, Return, Stmt, When, Within, code, separated, variable
 from gradmill.extensions.graphs.model import Custom, Many, Nothing, Value
 from gradmill.extensions.graphs.plan import GraphPlan
-from gradmill.extensions.graphs.text.expressions.literals import quoted
-from gradmill.extensions.graphs.text.expressions.values import argument, number, tensor
+from gradmill.extensions.graphs.text.expressions.values import argument, number, quoted, tensor
 
 _OPTIONAL_TENSORS = "const c10::List<::std::optional<at::Tensor>> &"
 _NUMBERS = {"int": "int64_t", "float": "double", "bool": "bool", "str": "std::string"}

@@ -6,16 +6,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from gradmill.extensions.graphs.arguments import arguments, schema_text
 from gradmill.extensions.graphs.backward.program import CallBlock
-from gradmill.extensions.graphs.callees import branches
 from gradmill.extensions.graphs.functional.bases import sharings
 from gradmill.extensions.graphs.functional.names import may_be_macro, namespace_of
 from gradmill.extensions.graphs.model import Function, GraphError
+from gradmill.extensions.graphs.operator import branches
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.text import guards
+from gradmill.extensions.graphs.text.expressions.values import quoted
 from gradmill.extensions.graphs.text.function import TEXT, function_text
 from gradmill.extensions.graphs.text.large import CALLS, DECLARATIONS, large_pieces
-from gradmill.extensions.graphs.text.registered import registration
 from gradmill.families.family import generated_comment
 from gradmill.families.nodes import text as node_text
 from gradmill.families.sections import Text
@@ -233,3 +234,34 @@ def formulas_of(plan: GraphPlan, release: Release) -> dict[str, str]:
             formula = plan.operators[block.step.identity].formula
             functions[block.node] = node_text.gradient_function(formula, release).rstrip()
     return functions
+
+
+# ---- registration
+
+
+def registration(plan: GraphPlan, stem: str) -> str:
+    """The statement that registers a graph."""
+    function = f"gradmill::graphs::{namespace_of(stem)}::{plan.name}"
+    own, names = plan.functional.function, plan.functional.names
+    packed, changed = arguments(own), {*plan.functional.written, *(name for name, _ in plan.functional.metadata)}
+    schema = quoted(schema_text(own.name, own, packed, {name for name, called in names.items() if called in changed}))
+    if not any(argument.role for argument in packed):
+        return f"m.def({schema}, {function});"
+    parameters, checks = [], []
+    passed: dict[str, str] = {}
+    for argument in packed:
+        if argument.role:
+            parameters.append(f"at::TensorList {argument.role}")
+            checks.append(
+                f"gradmill::graph::check_count({quoted(own.name)}, "
+                f"{quoted(argument.role)}, {argument.role}, {len(argument.inputs)});"
+            )
+            passed |= {input_.name: f"{argument.role}[{i}]" for i, input_ in enumerate(argument.inputs)}
+        else:
+            (input_,) = argument.inputs
+            name = names[input_.name]
+            parameters.append(f"{guards.passed_type(input_.type)} {name}")
+            passed[input_.name] = name
+    call = f"{function}({', '.join(passed[input_.name] for input_ in own.inputs)})"
+    body = " ".join([*checks, f"return {call};"])
+    return f"m.def({schema}, []({', '.join(parameters)}) {{ {body} }});"

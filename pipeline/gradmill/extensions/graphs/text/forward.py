@@ -26,13 +26,15 @@ from gradmill.extensions.graphs.model import Bool, Constant, Float, Int, Item, M
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.scalars import GUARDS
 from gradmill.extensions.graphs.text import callees
-from gradmill.extensions.graphs.text.expressions.literals import NUMBER_TYPES, constant, quoted
 from gradmill.extensions.graphs.text.expressions.values import (
     GIVEN,
+    NUMBER_TYPES,
     call,
     computed,
+    constant,
     lambda_of,
     linked,
+    quoted,
     tensor,
     with_given,
     without_grad,

@@ -12,8 +12,7 @@ from gradmill.extensions.graphs.functional.program import values_of
 from gradmill.extensions.graphs.ir import Code, Do, Let, Return, Stmt, code, separated, uses, variable
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.text import backward, forward, guards, wrapper
-from gradmill.extensions.graphs.text.expressions.literals import INITIAL, NUMBER_TYPES
-from gradmill.extensions.graphs.text.expressions.values import Named, tensor
+from gradmill.extensions.graphs.text.expressions.values import INITIAL, NUMBER_TYPES, Named, tensor
 from gradmill.extensions.graphs.text.saved import MEMBER_TYPES, needs_text, tensor_type
 from gradmill.extensions.graphs.text.statements import lines
 from gradmill.families.sections import Text

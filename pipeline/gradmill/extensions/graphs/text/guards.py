@@ -8,13 +8,15 @@ from gradmill.extensions.graphs.functional.program import Shown, names_in
 from gradmill.extensions.graphs.ir import Code, Do, Let, Return, Stmt, When, code, separated, variable
 from gradmill.extensions.graphs.model import Constant, Input, Nothing, Ref
 from gradmill.extensions.graphs.plan import GraphPlan, Variant
-from gradmill.extensions.graphs.text.expressions.literals import NUMBER_TYPES, constant, quoted
 from gradmill.extensions.graphs.text.expressions.values import (
     GIVEN,
+    NUMBER_TYPES,
     Named,
     call,
+    constant,
     linked,
     number,
+    quoted,
     with_given,
     without_grad,
 )

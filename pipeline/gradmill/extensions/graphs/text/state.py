@@ -16,7 +16,7 @@ from gradmill.extensions.graphs.functional.names import identifier, in_ascii, na
 from gradmill.extensions.graphs.model import Constant, Function, Input
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.text import guards
-from gradmill.extensions.graphs.text.expressions.literals import constant, quoted
+from gradmill.extensions.graphs.text.expressions.values import constant, quoted
 from gradmill.extensions.graphs.text.function import TEXT
 from gradmill.releases.model import Release
 

@@ -10,8 +10,7 @@ from gradmill.extensions.graphs.ir import Code, Do, Let, Return, Stmt, When, cod
 from gradmill.extensions.graphs.model import Item, Many, Nothing, Ref, Value
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.text import guards
-from gradmill.extensions.graphs.text.expressions.literals import quoted
-from gradmill.extensions.graphs.text.expressions.values import linked, number, without_grad
+from gradmill.extensions.graphs.text.expressions.values import linked, number, quoted, without_grad
 from gradmill.extensions.graphs.text.guards import RETURN, numbers, result, where
 from gradmill.extensions.graphs.text.saved import needed, needs_text, owned, tensor_type
 
