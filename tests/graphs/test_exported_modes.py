@@ -174,10 +174,9 @@ def test_calls_on_cuda_are_cast_as_its_autocast_does_and_stay_there(tmp_path: Pa
     lower, full = (Constant("ScalarType", name) for name in ("bfloat16", "float32"))
     softmax = next(each for each in called if each.op == "aten::softmax.int")
     assert softmax.arguments["dtype"] == full
-    loss = [each.op for each in called[-3:]]
-    assert loss == ["aten::log_softmax.int", "aten::to.dtype", "aten::nll_loss_nd"]
-    assert called[-3].results[0].dtype == "bfloat16"  # and not float32, as on the CPU
-    casts = [each.arguments["dtype"] for each in called[:-3] if "_cast" in each.results[0].name]
+    assert called[-1].op == "aten::cross_entropy_loss"  # not cast to float32, as on the CPU: its parts are
+    assert called[-1].autocast == ("cuda", "bfloat16")
+    casts = [each.arguments["dtype"] for each in called if "_cast" in each.results[0].name]
     assert casts.count(lower) == 5  # of linear and matmul
     assert casts.count(full) == 1  # of layer_norm
     devices = {

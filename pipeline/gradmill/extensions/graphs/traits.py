@@ -152,6 +152,14 @@ RECORDED_WITH_DROPOUT = {"aten::scaled_dot_product_attention": "attention"}
 FACTORIES = frozenset(_aten("zeros ones full arange arange.start arange.start_step scalar_tensor eye eye.m linspace"))
 
 
+# ---- regions of autocast
+
+PRODUCTS = frozenset(read_table("products"))  # made of one that autocast casts down: they take several dtypes
+# Made of others, and what these are cast to is not what a cast of all arguments gives: recurrent networks, and a loss
+# that autocast has a kernel for on the CPU alone.
+REGIONS = frozenset((*read_table("regions"), "aten::cross_entropy_loss"))
+
+
 # ---- a memory budget
 
 

@@ -1,29 +1,23 @@
 """Autocast regions of a `.pt2` file: the casts that autocast adds to the arguments of calls.
 
-The file has the calls as written, in a nested graph, with the dtypes that tensors had. Fact: cross_entropy_loss in
-ATen/native/LossNLL.cpp.
+The file has the calls as written, in a nested graph, with the dtypes that tensors had.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gradmill.extensions.graphs.model import Bool, Float, Int
 from gradmill.extensions.graphs.ops import Op
-from gradmill.extensions.graphs.resolve.builder import GraphBuilder
-from gradmill.extensions.graphs.resolve.operands import Operand, TypedValue, of_dtype
 from gradmill.extensions.graphs.tables import read_table
+from gradmill.extensions.graphs.traits import PRODUCTS, REGIONS
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import IMPLICIT
 
 _FULL = "float32"
 _ELIGIBLE = ("float32", "float16", "bfloat16")
-_PRODUCTS = frozenset(read_table("products"))  # made of one of `lower`: they take several dtypes
-# Made of others, and what these are cast to is not what a cast of all arguments gives: recurrent networks.
-_REGIONS = frozenset(read_table("regions"))
 
 
 class Autocast(Struct, frozen=True):
@@ -73,7 +67,7 @@ def cast_to(op: Op, device: str, dtypes: Sequence[str], result: str, lower: str,
 
 def is_called_in_region(op: Op, device: str) -> bool:
     """Whether a call is made in a region of autocast, which casts the arguments of its parts at run time."""
-    return op.name in _REGIONS and op.name not in DEVICES[device].kinds
+    return op.name in REGIONS and op.name not in DEVICES[device].kinds
 
 
 def computes_in(op: Op, device: str, dtypes: Sequence[str]) -> str | None:
@@ -89,7 +83,7 @@ def _inside(op: Op, floating: set[str], result: str, lower: str) -> str | None:
     """The dtype for an operator that is made of others, some of which autocast knows: its result has it."""
     if IMPLICIT not in op.native.dispatch or any(a.name == "dtype" for a in op.native.func.arguments):
         return None
-    if op.name in _PRODUCTS:
+    if op.name in PRODUCTS:
         return lower if result == lower else None
     return result if len(floating) == 1 and result in {lower, _FULL} - floating else None
 
@@ -97,30 +91,3 @@ def _inside(op: Op, floating: set[str], result: str, lower: str) -> str | None:
 def is_cast(dtype: str, device: str, of: str, to: str) -> bool:
     """Whether autocast for the device `of` casts a tensor of a dtype, on a device."""
     return device.partition(":")[0] == of and dtype in _ELIGIBLE and dtype != to
-
-
-# ---- the cross entropy, in a region of a device that leaves it to the operators that it is made of
-
-CROSS_ENTROPY = "aten::cross_entropy_loss"
-_PARTS = ("target", "weight", "reduction", "ignore_index")
-
-
-def add_cross_entropy(
-    builder: GraphBuilder, arguments: Mapping[str, Operand], sizes: tuple[int, ...], dtype: str, target: str, hint: str
-) -> Operand | None:
-    """Adds the calls; the loss. `sizes` and `dtype` are those of the argument, `target` is the dtype of the classes.
-
-    It asks for a softmax in the dtype of its argument, which autocast leaves; the loss of that is computed in float32.
-    None if it has probabilities in place of classes, smooths them, or is of another dtype than autocast casts up.
-    """
-    smoothing = arguments.get("label_smoothing")
-    smooths = isinstance(smoothing, TypedValue) and smoothing.value not in (Float(0.0), Int(0), Bool(False))
-    if smooths or target != "int64" or dtype not in ("float16", "bfloat16"):
-        return None
-    dim = TypedValue(Int(1 if len(sizes) > 1 else 0), "int")
-    softmax = builder.call("aten::log_softmax", [arguments["self"], dim], overload="int", hint=f"{hint}_log_softmax")
-    builder.set_facts([(sizes, dtype)])
-    cast = builder.call("aten::to", [softmax, of_dtype(_FULL)], overload="dtype", hint=f"{hint}_log_softmax_cast")
-    builder.set_facts([(sizes, _FULL)])
-    given = {name: arguments[name] for name in _PARTS if name in arguments}
-    return builder.call("aten::nll_loss_nd", [cast], given, hint=hint)

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gradmill.extensions.graphs.exported.autocast import (
-    CROSS_ENTROPY,
     DEVICES,
-    add_cross_entropy,
     cast_to,
     computes_in,
     is_called_in_region,
@@ -138,10 +136,6 @@ class Run:
             return
         given, region = arguments, ""
         if self.lower:
-            loss = self._cross_entropy(op, node, name, arguments)
-            if loss is not None:
-                bind(node.outputs, loss, scope, self.builder)
-                return
             region = self._region(op, node)
             arguments = arguments if region else self._autocast(op, node, arguments)
         match = self._filled(op, arguments)
@@ -203,19 +197,6 @@ class Run:
         if to is None:
             return arguments
         return {each: self._cast(operand, names[each], device, to) for each, operand in arguments.items()}
-
-    def _cross_entropy(self, op: Op, node: Node, name: str, arguments: dict[str, Operand]) -> Operand | None:
-        """The result of a cross entropy in the region of a device whose autocast has no kernel for it, else None."""
-        scores, target = [*names_of([each.arg for each in node.inputs[:2]]), "", ""][:2]
-        facts = self.facts.get(scores)
-        if op.name != CROSS_ENTROPY or facts is None or self._device(scores) not in self.lower:
-            return None
-        if op.name in DEVICES[self._device(scores)].kinds:
-            return None
-        result = add_cross_entropy(self.builder, arguments, *facts, self._dtype(target), name)
-        if result is not None:
-            self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
-        return result
 
     def _cast(self, operand: Operand, names: Sequence[str], of: str, to: str) -> Operand:
         """An argument of these tensors with its floating-point tensors on a device cast."""

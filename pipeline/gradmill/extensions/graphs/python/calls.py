@@ -9,6 +9,7 @@ from functools import reduce
 from gradmill.extensions.graphs.model import Constant
 from gradmill.extensions.graphs.python.expressions import Expressions
 from gradmill.extensions.graphs.python.names import (
+    CASTS,
     GRAD_MODES,
     MATH,
     MEASURES,
@@ -203,6 +204,8 @@ def method(
         return reader.builder.scalar(MEASURES[name], [value], hint)
     if name == "stride" and len(args) == 1 and not kwargs:
         return reader.builder.scalar("stride", [value, args[0]], hint)
+    if name in CASTS and not args and not kwargs:
+        return reader.builder.call("aten::to", [value, of_dtype(CASTS[name])], overload="dtype", hint=hint or name)
     if (own := functions("torch.Tensor").get(name)) is not None:
         return _expanded(reader, name, own, [value, *args], kwargs, hint or name.strip("_"))
     operator = f"aten::{name}"

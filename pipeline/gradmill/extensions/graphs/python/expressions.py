@@ -21,7 +21,6 @@ from gradmill.extensions.graphs.python.names import (
     REFLECTED,
     REFUSED_ATTRIBUTES,
     UNARY,
-    functions,
 )
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
 from gradmill.extensions.graphs.resolve.operands import (
@@ -223,8 +222,10 @@ class Expressions:
         if is_tensor(left) and (is_tensor(right) or is_scalar(right)):
             return self.builder.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
         if is_tensor(right) and is_scalar(left) and kind in REFLECTED:
-            reflected = functions("torch.Tensor")[REFLECTED[kind]]
-            return self.within(reflected.body, {"self": right, "other": left}, hint)
+            name, number_first = REFLECTED[kind]
+            right = self.builder.call("aten::reciprocal", [right]) if kind is ast.Div else right
+            given = [left, right] if number_first else [right, left]
+            return self.builder.call(f"aten::{name}", given, hint=hint or name.strip("_"))
         if is_scalar(left) and is_scalar(right) and numbers:
             return self.builder.scalar(numbers, [left, right], hint)
         lists = [operand for operand in (left, right) if isinstance(operand, Several) or operand.type == "int[]"]

@@ -6,6 +6,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from gradmill.extensions.graphs.resolve.operands import DTYPES
 from gradmill.extensions.graphs.scalars import FUNCTIONS
 
 # ---- operators: the method of tensors, the computation on numbers, the in-place method
@@ -33,20 +34,21 @@ UNARY: dict[type[ast.unaryop], tuple[str, str]] = {  # the method of tensors, th
     ast.Not: ("", "not"),
 }
 
-# Operators with a number on the left of a tensor: the method of the tensor.
-REFLECTED: dict[type[ast.operator], str] = {
-    ast.Add: "__radd__",
-    ast.Sub: "__rsub__",
-    ast.Mult: "__rmul__",
-    ast.Div: "__rtruediv__",
-    ast.FloorDiv: "__rfloordiv__",
-    ast.Mod: "__rmod__",
-    ast.Pow: "__rpow__",
-    ast.BitAnd: "__rand__",
-    ast.BitOr: "__ror__",
-    ast.BitXor: "__rxor__",
-    ast.LShift: "__rlshift__",
-    ast.RShift: "__rrshift__",
+# Operators with a number on the left of a tensor: what is called, and whether the number comes first in that call. The
+# reciprocal of the tensor is taken before a product.
+REFLECTED: dict[type[ast.operator], tuple[str, bool]] = {
+    ast.Add: ("add", False),
+    ast.Sub: ("rsub", False),
+    ast.Mult: ("mul", False),
+    ast.Div: ("mul", False),
+    ast.FloorDiv: ("floor_divide", True),
+    ast.Mod: ("remainder", True),
+    ast.Pow: ("pow", True),
+    ast.BitAnd: ("__and__", False),
+    ast.BitOr: ("__or__", False),
+    ast.BitXor: ("__xor__", False),
+    ast.LShift: ("bitwise_left_shift", True),
+    ast.RShift: ("bitwise_right_shift", True),
 }
 
 COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {  # the operator, and the one for swapped sides
@@ -70,6 +72,13 @@ MODULES = {  # the prefix of the operators for a module's functions
 }
 ATTRIBUTES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH", "real": "real", "imag": "imag"}
 PROPERTIES = {"shape": "sizes", "ndim": "dim", "dtype": "dtype", "device": "device"}
+CASTS = {  # methods of tensors that cast to a dtype
+    **DTYPES,
+    "bfloat16": "bfloat16",
+    "bool": "bool",
+    "char": "int8",
+    "byte": "uint8",
+}
 DTYPE_NAMES = frozenset(
     "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128"
     " double float half long int short cfloat cdouble".split()

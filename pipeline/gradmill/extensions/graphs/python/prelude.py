@@ -2,7 +2,7 @@
 
 Each is in the language of graphs; an `if` is decided when the graph is read. Facts: torch/functional.py,
 torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. Deprecated parameters
-(`size_average`, `reduce`) are left out. Nothing here runs: `names.functions` reads it. Besides operators and each other,
+(`size_average`, `reduce`) are left out. Nothing here runs: `names.py` reads it. Besides operators and each other,
 functions call `loss_reduction(text)`, which returns the operators' number for a reduction, `batch_reduction(text)` and
 `batch_divisor(x, text)` for one that may be 'batchmean', `is_a(x, type)`, `is_number(x)`, `size_of(x, dim)`,
 `wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`, `broadcast(x, y)`,
@@ -542,36 +542,6 @@ class Tensor:
     def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
         return torch.linalg.vector_norm(self, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
 
-    def double(self):
-        return torch.ops.aten.to.dtype(self, torch.float64)
-
-    def float(self):
-        return torch.ops.aten.to.dtype(self, torch.float32)
-
-    def half(self):
-        return torch.ops.aten.to.dtype(self, torch.float16)
-
-    def bfloat16(self):
-        return torch.ops.aten.to.dtype(self, torch.bfloat16)
-
-    def bool(self):
-        return torch.ops.aten.to.dtype(self, torch.bool)
-
-    def long(self):
-        return torch.ops.aten.to.dtype(self, torch.int64)
-
-    def int(self):
-        return torch.ops.aten.to.dtype(self, torch.int32)
-
-    def short(self):
-        return torch.ops.aten.to.dtype(self, torch.int16)
-
-    def char(self):
-        return torch.ops.aten.to.dtype(self, torch.int8)
-
-    def byte(self):
-        return torch.ops.aten.to.dtype(self, torch.uint8)
-
     def type(self, dtype):
         return torch.ops.aten.to.dtype(self, dtype)
 
@@ -604,44 +574,6 @@ class Tensor:
 
     def unflatten(self, dim, sizes):
         return torch.ops.aten.unflatten.int(self, dim, sizes)
-
-    # operators with a number on the left of a tensor
-
-    def __radd__(self, other):
-        return self + other
-
-    def __rsub__(self, other):
-        return torch.rsub(self, other)
-
-    def __rmul__(self, other):
-        return self * other
-
-    def __rtruediv__(self, other):
-        return self.reciprocal() * other
-
-    def __rfloordiv__(self, other):
-        return torch.floor_divide(other, self)
-
-    def __rmod__(self, other):
-        return torch.remainder(other, self)
-
-    def __rpow__(self, other):
-        return torch.pow(other, self)
-
-    def __rand__(self, other):
-        return self & other
-
-    def __ror__(self, other):
-        return self | other
-
-    def __rxor__(self, other):
-        return self ^ other
-
-    def __rlshift__(self, other):
-        return torch.bitwise_left_shift(other, self)
-
-    def __rrshift__(self, other):
-        return torch.bitwise_right_shift(other, self)
 
 
 # ---- what several functions use, or one within an expression
