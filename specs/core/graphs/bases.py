@@ -1,13 +1,11 @@
 """Inputs that may share storage, one of them written to: they are made again from a synthetic base.
 
-Which inputs may is declared: by `Annotated[Tensor, "alias:NAME"]`, one name for those that may share, or by MAY_ALIAS.
+Which inputs may is declared: by `Annotated[Tensor, "alias:NAME"]`, one name for those that may share.
 """
 
 from typing import Annotated
 
 from torch import Tensor
-
-MAY_ALIAS = {"by_table": [("x", "y")]}
 
 
 def one_written(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) -> Tensor:
@@ -56,7 +54,7 @@ def two_groups(
     return b * c
 
 
-def by_table(x: Tensor, y: Tensor) -> Tensor:
+def by_table(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) -> Tensor:
     x.mul_(y)
     return y.sum()
 

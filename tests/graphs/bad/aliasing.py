@@ -7,14 +7,8 @@ from torch import Tensor
 
 from typing import Annotated
 
-MAY_ALIAS = {"by_table": [("x", "z")], "number": [("x", "n")], "by_tabel": [("x", "y")]}
 
-
-def by_table(x: Tensor, y: Tensor) -> Tensor:
-    return x * y
-
-
-def number(x: Tensor, n: int) -> Tensor:
+def number(x: Annotated[Tensor, "alias:a"], n: Annotated[int, "alias:a"]) -> Tensor:
     return x * n
 
 

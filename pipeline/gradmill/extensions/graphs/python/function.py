@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from gradmill.extensions.graphs.python.source import Context
 from gradmill.extensions.graphs.python.statements import TOO_DEEP, Body, Reader
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
 from gradmill.extensions.graphs.resolve.operands import Operand, TypedValue, Wrong, converted, described
-from gradmill.problems.problem import SpecError, TextError, nearest
+from gradmill.problems.problem import SpecError, TextError
 
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
 
@@ -32,9 +32,8 @@ _LISTS = ("list", "typing.List", "typing.Sequence", "collections.abc.Sequence")
 _OPTIONAL = {*_TYPES.values(), "Scalar", "int[]", "float[]"} - {"None"}  # the types that may also be None
 _LISTED = ("Tensor", "int", "float", "bool", "str")
 _INPUT = "make it an input, or a constant: a number, a string, a dtype, a tuple or a list of these"
+_TENSORS = "name inputs that are tensors"
 _HINT = "write Tensor, int, float, bool, list[int], list[Tensor], or one of these | None"
-
-Aliasing = Mapping[str, Sequence[Sequence[str]]]  # by function, groups of inputs that may share their storage
 
 
 class Definition:
@@ -191,7 +190,7 @@ def _read(
     _decorators(node, definition)
     body = Body(reader, definition.types)
     body.read(node.body)
-    groups, wrong = _groups(node, definition, context.aliasing)
+    groups, wrong = _groups(definition)
     errors = [*definition.errors, *body.errors, *_of_outputs(node, body, reader), *wrong]
     if errors:
         return None, errors
@@ -259,16 +258,11 @@ def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader
     return []
 
 
-def _groups(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Definition, aliasing: Aliasing
-) -> tuple[tuple[tuple[str, ...], ...], list[TextError]]:
-    groups = [tuple(group) for group in definition.groups.values()]
-    groups += [tuple(group) for group in aliasing.get(node.name, ())]
-    tensors = [name for name, type_ in definition.types.items() if type_.startswith("Tensor")]
+def _groups(definition: Definition) -> tuple[tuple[tuple[str, ...], ...], list[TextError]]:
+    """The groups of inputs that may share their storage; the errors of those that are no tensors."""
     errors = []
-    for name in dict.fromkeys(name for group in groups for name in group):
-        if name not in tensors:
-            hint = nearest(name, tensors) or "name inputs that are tensors"
-            errors.append(TextError(f"'{name}' is declared to alias, but is not a tensor input", hint, 1, 1))
-    named = (tuple(definition.names.get(name, name) for name in group) for group in groups)
+    for name in (name for group in definition.groups.values() for name in group):
+        if not definition.types.get(name, "Tensor").startswith("Tensor"):
+            errors.append(TextError(f"'{name}' is declared to alias, but is not a tensor input", _TENSORS, 1, 1))
+    named = (tuple(definition.names[name] for name in group) for group in definition.groups.values())
     return tuple(group for group in named if len(group) > 1), errors

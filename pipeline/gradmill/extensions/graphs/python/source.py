@@ -11,10 +11,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from gradmill.problems.problem import SpecError, TextError, nearest
+from gradmill.problems.problem import TextError
 from gradmill.specs.text import conflict_marker, decode_text
-
-MAY_ALIAS = "MAY_ALIAS"  # {"f": [("x", "y")]}: inputs of f that may share their storage
 
 _MAIN = "__name__"  # in the condition of what only runs with the file
 
@@ -33,11 +31,10 @@ class Context(Struct, frozen=True):
 
     imports: dict[str, str]  # local name to full name: `F` to `torch.nn.functional`
     constants: dict[str, str]  # name to expression; "" if the name is assigned otherwise
-    aliasing: dict[str, list[list[str]]]  # by function, groups of inputs
     functions: list[str]  # the names of all functions, also of those that are no graphs; they cannot call one another
 
 
-NOTHING = Context({}, {}, {}, [])
+NOTHING = Context({}, {}, [])
 
 
 class Source(Struct, frozen=True):
@@ -69,7 +66,7 @@ def read_source(data: bytes) -> Source:
     except TextError as error:
         decode_error = SourceError(error.problem, error.hint, error.line, error.column)
         return Source({}, {}, NOTHING, [decode_error])
-    source = Source({}, {}, Context({}, {}, {}, []), [])
+    source = Source({}, {}, Context({}, {}, []), [])
     lines = text.split("\n")
     for node in module.body:
         try:
@@ -79,9 +76,6 @@ def read_source(data: bytes) -> Source:
                 SourceError("an expression is nested too deeply", "", node.lineno, node.col_offset + 1)
             )
     source.context.functions.sort()
-    for name in sorted(source.context.aliasing.keys() - source.functions.keys()):
-        hint = str(nearest(name, source.functions)) or "name a function of this file"
-        source.errors.append(SourceError(f"{MAY_ALIAS} names '{name}', which is not a function", hint, 1, 1))
     if not source.functions and not source.errors:
         hint = "write def f(x: Tensor) -> Tensor:"
         if source.context.functions:
@@ -130,20 +124,14 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, line
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign, source: Source) -> None:
-    if node.value is None:
-        return
-    try:
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if node.value is not None:
             _bound(target, node.value, source)
-    except SpecError as error:
-        source.errors.append(SourceError(error.problem, error.hint, node.lineno, node.col_offset + 1))
 
 
 def _bound(target: ast.expr, value: ast.expr, source: Source) -> None:
-    """Notes what a name, or each of several, is assigned. Raises a SpecError for groups that cannot be read."""
-    if isinstance(target, ast.Name) and target.id == MAY_ALIAS:
-        source.context.aliasing.update(_aliasing(value))
-    elif isinstance(target, ast.Name):
+    """Notes what a name, or each of several, is assigned."""
+    if isinstance(target, ast.Name):
         source.context.constants.pop(target.id, None)  # what was computed from its former value is not known
         source.context.constants[target.id] = ast.unparse(value)
     elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and _each_alone(target, value):
@@ -167,14 +155,3 @@ def _unknown(node: ast.stmt | ast.expr, source: Source) -> None:
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             source.context.constants.pop(inner.id, None)
             source.context.constants[inner.id] = ""
-
-
-def _aliasing(node: ast.expr) -> dict[str, list[list[str]]]:
-    try:
-        value = ast.literal_eval(node)
-        by_function = {str(name): [[str(each) for each in group] for group in groups] for name, groups in value.items()}
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        by_function = None
-    if by_function is None or any(isinstance(group, str) for groups in value.values() for group in groups):
-        raise SpecError(f"{MAY_ALIAS} cannot be read", f'write {MAY_ALIAS} = {{"f": [("x", "y")]}}')
-    return by_function
