@@ -21,7 +21,6 @@ from gradmill.extensions.graphs.exported.format import (
     Size,
     TensorMeta,
 )
-from gradmill.extensions.graphs.exported.guards import add_guards
 from gradmill.extensions.graphs.exported.lost import lost_backwards
 from gradmill.extensions.graphs.exported.symbols import Symbols
 from gradmill.extensions.graphs.exported.values import facts_of, operand_of, tensor
@@ -117,8 +116,9 @@ class _Reading:
 
     def function(self, name: str, release: Release, device: str) -> Function:
         """The whole model as a function; collects the errors of all nodes."""
-        Symbols(name, self.builder, self.ranges).add(self.tensors, self.numbers)
-        add_guards(name, self.builder, self.guards, self.scope)
+        symbols = Symbols(name, self.builder, self.ranges, self.scope)
+        symbols.add(self.tensors, self.numbers)
+        symbols.guard(self.guards)
         run = nodes.Run(name, nodes.CompileTarget(release, device), self.builder, self.errors)
         run.graph(self.graph, self.scope)
         if self.errors:
