@@ -9,7 +9,7 @@ from gradmill.extensions.graphs.exported.values import bind, facts_of, name_of, 
 from gradmill.extensions.graphs.model import Cond, Custom, Function, Input, Int, Many, Output, Place, Ref, Value
 from gradmill.extensions.graphs.operator import COND
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder, identifier
-from gradmill.extensions.graphs.resolve.operands import Operand, Several, TypedValue, is_tensor
+from gradmill.extensions.graphs.resolve.operands import Operand, Scope, Several, TypedValue, is_tensor
 from gradmill.problems.problem import SpecError
 
 _AGAIN = "export the model again"
@@ -23,10 +23,10 @@ def graphs_of(node: Node) -> list[tuple[str, Graph]]:
     return list(zip(("true", "false"), graphs))
 
 
-def inputs_of(graph: Graph) -> tuple[list[Input], dict[str, Operand]]:
+def inputs_of(graph: Graph) -> tuple[list[Input], Scope]:
     """The inputs of a branch, and its scope: the tensors and numbers that they name."""
     inputs: list[Input] = []
-    scope: dict[str, Operand] = {}
+    scope: Scope = {}
     for argument in graph.inputs:
         name = name_of(argument) or symbol_of(argument)
         if name is None:
@@ -55,7 +55,7 @@ def branch_of(
     return Function(name, outer.place, tuple(inputs), calls, outputs, len(outputs) == 1, callees=builder.callees)
 
 
-def add_cond(builder: GraphBuilder, node: Node, name: str, scope: dict[str, Operand], cond: Cond) -> None:
+def add_cond(builder: GraphBuilder, node: Node, name: str, scope: Scope, cond: Cond) -> None:
     """Adds the call of a cond, and binds its results."""
     condition = operand_of(node.inputs[0].arg, scope)
     if is_tensor(condition):
@@ -81,7 +81,7 @@ def add_cond(builder: GraphBuilder, node: Node, name: str, scope: dict[str, Oper
     _bind_numbers(node, scope)
 
 
-def _bind_numbers(node: Node, scope: dict[str, Operand]) -> None:
+def _bind_numbers(node: Node, scope: Scope) -> None:
     """Binds the numbers that a cond returns: constants, which both branches agree on."""
     (_, then), (_, otherwise) = graphs_of(node)
     for output, one, other in zip(node.outputs, then.outputs, otherwise.outputs):
@@ -99,7 +99,7 @@ def _bind_numbers(node: Node, scope: dict[str, Operand]) -> None:
 _PLAIN = ("Tensor", "int", "float", "bool", "str", "None", "ScalarType", "MemoryFormat", "Layout", "Device")
 
 
-def add_custom(builder: GraphBuilder, node: Node, name: str, overload: str, scope: dict[str, Operand]) -> Operand:
+def add_custom(builder: GraphBuilder, node: Node, name: str, overload: str, scope: Scope) -> Operand:
     """Adds a call of the operator `name`, `mylib::foo`; its results.
 
     Raises a SpecError for arguments or results that a graph cannot pass.

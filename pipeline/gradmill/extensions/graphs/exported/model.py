@@ -39,7 +39,7 @@ from gradmill.extensions.graphs.model import (
 )
 from gradmill.extensions.graphs.ops import Ops
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder, identifier
-from gradmill.extensions.graphs.resolve.operands import Operand, TypedValue
+from gradmill.extensions.graphs.resolve.operands import Operand, Scope, TypedValue
 from gradmill.io.decoding import decode_json
 from gradmill.problems.problem import SpecError, TextError
 from gradmill.releases.model import Release
@@ -102,7 +102,7 @@ class _Reading:
         self.graph: Graph = self.module.graph
         self.errors: list[TextError] = []
         _check_objects(self.graph)
-        self.scope: dict[str, Operand] = {}
+        self.scope: Scope = {}
         self.names: dict[str, str] = {}  # of inputs: in C++, by those in the file
         self.numbers: dict[str, Size] = {}  # inputs that are whole numbers, by their names in C++
         self.tensors: dict[str, TensorMeta] = {}  # the same of tensors

@@ -28,11 +28,11 @@ from gradmill.extensions.graphs.ops import Op
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
 from gradmill.extensions.graphs.resolve.operands import (
     NONE,
-    WRONG,
     Operand,
+    Scope,
     Several,
+    Spoiled,
     TypedValue,
-    any_wrong,
     is_tensor,
     of_dtype,
 )
@@ -94,7 +94,7 @@ class Run:
         self.lower: dict[str, str] = {}  # the dtypes of the current autocast regions, by device
         self.untyped: set[str] = set()  # values whose dtypes are not those of the file, by their names in the function
 
-    def graph(self, graph: Graph, scope: dict[str, Operand]) -> None:
+    def graph(self, graph: Graph, scope: Scope) -> None:
         """Adds all nodes of a graph; puts their results into `scope`."""
         self.tensors = graph.tensor_values
         self.facts = {name: facts for name, meta in graph.tensor_values.items() if (facts := known(meta)) is not None}
@@ -108,12 +108,13 @@ class Run:
             self.builder.place = Place(node=name, source=node.source)
             try:
                 self._node(node, name, scope)
-            except SpecError as error:
-                self.errors.append(error_at(name, error))
+            except (SpecError, Spoiled) as error:
+                if isinstance(error, SpecError):
+                    self.errors.append(error_at(name, error))
                 numbers = [number for each in node.outputs if (number := symbol_of(each)) is not None]
-                scope.update(dict.fromkeys([*names_of(node.outputs), *numbers], WRONG))
+                scope.update(dict.fromkeys([*names_of(node.outputs), *numbers]))
 
-    def _node(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
+    def _node(self, node: Node, name: str, scope: Scope) -> None:
         if node.target in _NESTED:
             _NESTED[node.target](self, node, name, scope)
             return
@@ -128,9 +129,6 @@ class Run:
             self._custom(node, op, scope)
             return
         arguments = {each.name: self._operand(op, each, scope) for each in node.inputs}
-        if any_wrong(arguments.values()):
-            scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
-            return
         if node.target == _DETACH and set(names_of([each.arg for each in node.inputs])) <= self.copied:
             scope.update(dict.fromkeys(names_of(node.outputs), *arguments.values()))  # detached already
             return
@@ -233,7 +231,7 @@ class Run:
             return match
         return with_out(match, Several(tuple(arguments[name] for name in slots if name in arguments)))
 
-    def _operand(self, op: Op, named: NamedArgument, scope: dict[str, Operand]) -> Operand:
+    def _operand(self, op: Op, named: NamedArgument, scope: Scope) -> Operand:
         names = [argument.name for argument in op.native.func.arguments]
         if named.name not in names:
             hint = nearest(named.name, names) or f"its schema is {op.native.func}"
@@ -256,25 +254,18 @@ class Run:
             raise SpecError(f"the spec set has no operator '{name}.{parts[2]}'", self.builder.ops.near(name))
         return overloads[0]
 
-    def _custom(self, node: Node, op: Unknown, scope: dict[str, Operand]) -> None:
+    def _custom(self, node: Node, op: Unknown, scope: Scope) -> None:
         """Adds a call of an operator that the set does not have."""
-        if any_wrong(operand_of(each.arg, scope) for each in node.inputs):
-            scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
-            return
         results = add_custom(self.builder, node, op.name, op.overload, scope)
         self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
         bind(node.outputs, results, scope, self.builder)
 
-    def _cond(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
+    def _cond(self, node: Node, name: str, scope: Scope) -> None:
         """Adds a `cond`, a node with two nested graphs."""
-        if any_wrong(operand_of(node.inputs[i].arg, scope) for i in (0, 3) if i < len(node.inputs)):
-            scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
-            return
         before = len(self.errors)
         then, otherwise = (self._branch(f"{self.function}_{name}_{which}", graph) for which, graph in graphs_of(node))
         if len(self.errors) > before:
-            scope.update(dict.fromkeys(names_of(node.outputs), WRONG))
-            return
+            raise Spoiled
         add_cond(self.builder, node, name, scope, Cond(then, otherwise))
         self.builder.set_facts([self.facts.get(each) for each in names_of(node.outputs)])
 
@@ -287,7 +278,7 @@ class Run:
         self.builder.enables_grad |= run.builder.enables_grad
         return branch_of(function, self.builder, inputs, run.builder, results)
 
-    def _grad_mode(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
+    def _grad_mode(self, node: Node, name: str, scope: Scope) -> None:
         """Adds `with torch.no_grad():`, a node with a nested graph."""
         first = [each.arg for each in node.inputs[:2]]
         mode, inner = first[0].as_bool if first else None, first[-1].as_graph if first else None
@@ -300,7 +291,7 @@ class Run:
         finally:
             self.builder.grad = outer
 
-    def _autocast_mode(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
+    def _autocast_mode(self, node: Node, name: str, scope: Scope) -> None:
         """Adds `with torch.autocast(…):`, a node with a nested graph."""
         arguments = [each.arg for each in node.inputs]
         given = arguments if len(arguments) > 4 else [Argument()] * 5
@@ -326,11 +317,11 @@ class Run:
         finally:
             self.lower = outer
 
-    def _nested(self, node: Node, graph: Graph, given: Sequence[NamedArgument], scope: dict[str, Operand]) -> None:
+    def _nested(self, node: Node, graph: Graph, given: Sequence[NamedArgument], scope: Scope) -> None:
         """Adds the calls of a nested graph."""
         operands = [operand_of(each.arg, scope) for each in given]
         names = [name_of(each) for each in graph.inputs]
-        own = {name: operand for name, operand in zip(names, operands) if name is not None}
+        own: Scope = {name: operand for name, operand in zip(names, operands) if name is not None}
         facts, copied, tensors = self.facts, self.copied, self.tensors
         try:
             self.graph(graph, own)

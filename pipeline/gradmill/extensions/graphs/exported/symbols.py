@@ -17,7 +17,7 @@ from gradmill.extensions.graphs.exported.format import Range, Size, TensorMeta
 from gradmill.extensions.graphs.model import Place, Ref, Str
 from gradmill.extensions.graphs.python.names import BINARY, COMPARE
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
-from gradmill.extensions.graphs.resolve.operands import Operand, TypedValue, is_number, is_tensor, of_number
+from gradmill.extensions.graphs.resolve.operands import Operand, TypedValue, is_number, is_tensor, named, of_number
 from gradmill.problems.problem import SpecError
 
 _HINT = "export the model with sizes that are symbols, sums and products of them, or fixed"
@@ -51,7 +51,7 @@ class Symbols:
     """The symbols of a model. Adds the calls that bind and guard them to a builder. `inputs`: by names in the file."""
 
     def __init__(
-        self, graph: str, builder: GraphBuilder, ranges: Mapping[str, Range], inputs: Mapping[str, Operand]
+        self, graph: str, builder: GraphBuilder, ranges: Mapping[str, Range], inputs: Mapping[str, Operand | None]
     ) -> None:
         self._graph, self._builder, self._ranges, self._inputs = graph, builder, ranges, inputs
         self._values: dict[str, _Size] = {}
@@ -183,7 +183,7 @@ class Symbols:
         name = "_".join(keys).lower()
         if not isinstance(node, ast.Name) or node.id != _INPUTS or name not in self._inputs:
             raise SpecError("it is not an input")
-        return self._inputs[name]
+        return named(name, self._inputs)
 
 
 def _parsed(size: Size) -> ast.expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from gradmill.extensions.graphs.exported.format import (
@@ -18,10 +18,17 @@ from gradmill.extensions.graphs.exported.format import (
 )
 from gradmill.extensions.graphs.model import ANY, Constant, Item, Ref, Str, TensorFacts
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
-from gradmill.extensions.graphs.resolve.operands import NONE, Operand, Several, TypedValue, of_dtype, of_number
+from gradmill.extensions.graphs.resolve.operands import (
+    NONE,
+    Operand,
+    Scope,
+    Several,
+    TypedValue,
+    named,
+    of_dtype,
+    of_number,
+)
 from gradmill.problems.problem import SpecError
-
-Scope = Mapping[str, Operand]
 
 
 def operand_of(argument: Argument, scope: Scope) -> Operand:
@@ -37,7 +44,7 @@ def tensor(name: str, scope: Scope) -> Operand:
     """The tensor or number of that name. Raises a SpecError if no earlier node defines it."""
     if name not in scope:
         raise SpecError(f"'{name}' is used before it is defined", "the file is damaged: export the model again")
-    return scope[name]
+    return named(name, scope)
 
 
 def _optional(argument: OptionalTensor, scope: Scope) -> Operand:
@@ -149,7 +156,7 @@ def first_name_of(arguments: Sequence[Argument]) -> str:
     return next(iter(names_of(arguments)), "")
 
 
-def bind(outputs: Sequence[Argument], results: Operand, scope: dict[str, Operand], builder: GraphBuilder) -> None:
+def bind(outputs: Sequence[Argument], results: Operand, scope: Scope, builder: GraphBuilder) -> None:
     """Binds the results of a call to their names in the graph."""
     operands = results.items if isinstance(results, Several) else (results,)
     for output, operand in zip(outputs, operands):

@@ -17,7 +17,7 @@ from gradmill.extensions.graphs.model import Call, Callee, Cond, Function, Int, 
 from gradmill.extensions.graphs.ops import Ops
 from gradmill.extensions.graphs.python.statements import Reader
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
-from gradmill.extensions.graphs.resolve.operands import Operand, Several, TypedValue
+from gradmill.extensions.graphs.resolve.operands import Operand, Scope, Several, TypedValue
 from gradmill.extensions.graphs.traits import BROADCAST_TENSORS
 from gradmill.problems.problem import SpecError
 
@@ -116,7 +116,7 @@ class _Pass:
     def _apply(self, rule: Rule, call: Call, site: Site, result: Result) -> bool:
         count = len(self.builder.calls)
         self.builder.place, self.builder.grad = call.place, call.grad
-        scope: dict[str, Operand] = {name: operand(value) for name, value in call.arguments.items()}
+        scope: Scope = {name: operand(value) for name, value in call.arguments.items()}
         sizes = result.sizes or ()
         scope |= {name: operand(value) for name, value in numbers(site, sizes).items()}
         scope["sizes"] = Several(tuple(operand(Int(size)) for size in sizes), is_list=True)

@@ -20,17 +20,15 @@ from gradmill.extensions.graphs.python.names import (
 )
 from gradmill.extensions.graphs.resolve.operands import (
     NONE,
-    WRONG,
     Operand,
     Several,
     TypedValue,
-    Wrong,
-    any_wrong,
     described,
     index_in,
     is_scalar,
     is_tensor,
     items_of,
+    named,
     of_dtype,
     of_number,
     text_in,
@@ -55,17 +53,20 @@ def read(reader: Expressions, node: ast.Call, hint: str) -> Operand:
     path = reader.path(node.func)
     if path and not reader.depth:
         _check_name(reader, path)
+    called = node.func.id if isinstance(node.func, ast.Name) else ""
+    if called in reader.scope:
+        named(called, reader.scope)
+    elif called in _NOT_CALLED:
+        raise SpecError(f"'{called}' is not an operator", _NOT_CALLED[called])
     args, kwargs = _arguments(reader, node)
     reader.at(node)
     if path:
         _check_name(reader, path)
         return _of_torch(reader, path, args, kwargs, hint)
-    if isinstance(node.func, ast.Name) and isinstance(reader.scope.get(node.func.id), Wrong):
-        return WRONG
-    if isinstance(node.func, ast.Name) and node.func.id not in reader.scope:
-        if node.func.id in reader.functions and not reader.depth:
-            raise SpecError(f"a graph cannot call '{node.func.id}' of the file", "write its body where it is called")
-        return _builtin(reader, node.func.id, args, kwargs, hint)
+    if called and called not in reader.scope:
+        if called in reader.functions and not reader.depth:
+            raise SpecError(f"a graph cannot call '{called}' of the file", "write its body where it is called")
+        return _builtin(reader, called, args, kwargs, hint)
     if isinstance(node.func, ast.Attribute):
         value = reader.read(node.func.value)
         reader.at(node)
@@ -153,10 +154,8 @@ def _builtin(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kw
         return _own(reader, name, args, hint)
     if reader.depth and name in functions(""):
         return _expanded(reader, name, functions("")[name], args, kwargs, hint)
-    if any_wrong(args) and name in ("len", "min", "max", *_OF_NUMBERS):
-        return WRONG
     first = args[0] if args else None
-    if name == "abs" and is_tensor(args[0] if len(args) == 1 else WRONG):
+    if name == "abs" and len(args) == 1 and is_tensor(args[0]):
         return reader.builder.call("aten::abs", args, hint=hint)
     if name == "len" and len(args) == 1:
         return _length(reader, args[0], hint)
@@ -173,7 +172,7 @@ def _builtin(reader: Expressions, name: str, args: Sequence[Operand], kwargs: Kw
             return reduce(lambda one, other: reader.builder.scalar(name, [one, other], hint), among)
     if name in ("int", "float", "bool") and first is not None and is_tensor(first):
         raise SpecError("a value of a tensor is known only when the graph runs", f"write x.{name}() for its dtype")
-    advice = _NOT_CALLED.get(name, f"call functions of torch, as torch.{name}(…), and methods of tensors")
+    advice = f"call functions of torch, as torch.{name}(…), and methods of tensors"
     raise SpecError(f"'{name}' is not an operator", advice)
 
 
@@ -192,8 +191,6 @@ def method(
     reader: Expressions, value: Operand, name: str, args: Sequence[Operand], kwargs: Kwargs, hint: str
 ) -> Operand:
     """The result of a call of the method `name` of `value`. Raises a SpecError for any other value than a tensor."""
-    if isinstance(value, Wrong):
-        return WRONG
     if not is_tensor(value):
         maybe = isinstance(value, TypedValue) and value.type == "Tensor?"
         advice = "it may be None: pass it as an optional argument" if maybe else ""
@@ -224,10 +221,8 @@ def _expanded(
     reader: Expressions, name: str, function: ast.FunctionDef, args: Sequence[Operand], kwargs: Kwargs, hint: str
 ) -> Operand:
     """The result of a Python function of torch, by its definition in `prelude.py`."""
-    if any_wrong((*args, *kwargs.values())):
-        return WRONG
     scope = _bound(reader, name, function.args, args, dict(kwargs))
-    return reader.within(function.body, scope, hint or name.rpartition(".")[2])
+    return reader.within(function.body, {**scope}, hint or name.rpartition(".")[2])
 
 
 def _bound(

@@ -26,14 +26,14 @@ from gradmill.extensions.graphs.resolve.builder import GraphBuilder
 from gradmill.extensions.graphs.resolve.operands import (
     DTYPES,
     NONE,
-    WRONG,
     Operand,
+    Scope,
     Several,
     TypedValue,
-    Wrong,
     described,
     is_scalar,
     is_tensor,
+    named,
     number_in,
     of_dtype,
     of_number,
@@ -46,7 +46,7 @@ _OWN = (ast.IfExp, ast.BoolOp)  # which only gradmill's own expressions may use
 class Expressions:
     """Reads names, constants and operators. `scope` has the values of names, `imports` the full names of imports."""
 
-    def __init__(self, builder: GraphBuilder, imports: Mapping[str, str], scope: dict[str, Operand]) -> None:
+    def __init__(self, builder: GraphBuilder, imports: Mapping[str, str], scope: Scope) -> None:
         self.builder = builder
         self.imports = imports
         self.scope = scope
@@ -94,7 +94,7 @@ class Expressions:
             return f"{inner}.{node.attr}" if inner else ""
         return ""
 
-    def within(self, body: Sequence[ast.stmt], scope: dict[str, Operand], hint: str) -> Operand:
+    def within(self, body: Sequence[ast.stmt], scope: Scope, hint: str) -> Operand:
         """What the body of a function of `prelude.py` returns, with its parameters in `scope`, at the current place."""
         outer, imports, self.depth = self.scope, self.imports, self.depth + 1
         self.scope, self.imports = scope, {"torch": "torch", "math": "math"}
@@ -125,7 +125,7 @@ class Expressions:
     def name(self, node: ast.Name, hint: str) -> Operand:
         """The value of a local name."""
         if node.id in self.scope:
-            return self.scope[node.id]
+            return named(node.id, self.scope)
         if node.id in self.unusable:
             error = self.unusable[node.id]
             raise SpecError(f"'{node.id}' of the file cannot be used in a graph: {error.problem}", error.hint)
@@ -150,8 +150,6 @@ class Expressions:
         if path:
             return self._imported(path)
         value, name = self.read(node.value), node.attr
-        if isinstance(value, Wrong):
-            return WRONG
         if isinstance(value, Several) and name in value.names:
             return value.items[value.names.index(name)]
         if not is_tensor(value):
@@ -196,7 +194,7 @@ class Expressions:
             elif isinstance(node, ast.Starred) and isinstance(item, TypedValue) and item.type == "int[]":
                 items.append(item)
                 runs = True
-            elif isinstance(node, ast.Starred) and not isinstance(item, Wrong):
+            elif isinstance(node, ast.Starred):
                 raise self.error(node, f"'*' before {described(item)}", "write out each item")
             else:
                 items.append(item)
@@ -217,8 +215,6 @@ class Expressions:
     def operator(self, kind: type[ast.operator], left: Operand, right: Operand, hint: str) -> Operand:
         """The value of `left op right`."""
         tensors, numbers, _ = BINARY[kind]
-        if isinstance(left, Wrong) or isinstance(right, Wrong):
-            return WRONG
         if is_tensor(left) and (is_tensor(right) or is_scalar(right)):
             return self.builder.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
         if is_tensor(right) and is_scalar(left) and kind in REFLECTED:
@@ -240,7 +236,7 @@ class Expressions:
         """The value of `-x`, `+x`, `~x` or `not x`."""
         value, kind = self.read(node.operand), type(node.op)
         self.at(node)
-        if isinstance(value, Wrong) or (kind is ast.UAdd and is_tensor(value)):
+        if kind is ast.UAdd and is_tensor(value):
             return value
         if kind is ast.Not and self.depth:
             return of_number(not self.decided(node.operand))
@@ -258,8 +254,6 @@ class Expressions:
             raise SpecError("a chain of comparisons is a branch", "write (a < b) & (b < c)")
         left, right, kind = self.read(node.left), self.read(node.comparators[0]), type(node.ops[0])
         self.at(node)
-        if isinstance(left, Wrong) or isinstance(right, Wrong):
-            return WRONG
         if kind in (ast.Is, ast.IsNot) and self.depth:
             return of_number((left == right) is (kind is ast.Is))
         if kind not in COMPARE:

@@ -12,7 +12,7 @@ from gradmill.extensions.graphs.ops import Ops
 from gradmill.extensions.graphs.python.source import Context
 from gradmill.extensions.graphs.python.statements import TOO_DEEP, Body, Reader
 from gradmill.extensions.graphs.resolve.builder import GraphBuilder
-from gradmill.extensions.graphs.resolve.operands import Operand, TypedValue, Wrong, converted, described
+from gradmill.extensions.graphs.resolve.operands import Operand, Spoiled, TypedValue, converted, described
 from gradmill.problems.problem import SpecError, TextError
 
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
@@ -52,10 +52,10 @@ class Definition:
         self.errors.append(self.reader.error(node, problem, hint))
 
     def read(self, parameters: ast.arguments) -> None:
-        """Reads all parameters. Those with errors are put into the scope as well, with the value WRONG."""
+        """Reads all parameters. Those with errors are in the scope as well, without a value."""
         for extra in (parameters.vararg, parameters.kwarg):
             if extra is not None:
-                self.reader.scope[extra.arg] = Wrong()
+                self.reader.scope[extra.arg] = None
                 self.say(extra, f"the parameter '*{extra.arg}' is not supported in a graph", "name each input")
         plain = [*parameters.posonlyargs, *parameters.args]
         defaults = [None] * (len(plain) - len(parameters.defaults)) + list(parameters.defaults)
@@ -65,7 +65,7 @@ class Definition:
             self._parameter(parameter, default, keyword_only=True)
 
     def _parameter(self, parameter: ast.arg, default: ast.expr | None, *, keyword_only: bool) -> None:
-        self.reader.scope[parameter.arg] = Wrong()
+        self.reader.scope[parameter.arg] = None
         try:
             type_ = self._annotated(parameter)
             value = self._default(parameter, default, type_)
@@ -74,6 +74,8 @@ class Definition:
             return
         except SpecError as error:
             self.say(parameter, error.problem, error.hint)
+            return
+        except Spoiled:
             return
         name = self.names[parameter.arg]
         self.types[parameter.arg] = type_
@@ -86,7 +88,7 @@ class Definition:
             return None
         operand = self.reader.read(default)
         value = converted(operand, type_)
-        if value is None and not isinstance(operand, Wrong):
+        if value is None:
             what = f"the default of '{parameter.arg}' is {described(operand)}, not {type_}"
             raise self.reader.error(default, what)
         return value

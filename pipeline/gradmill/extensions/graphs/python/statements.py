@@ -11,12 +11,10 @@ from gradmill.extensions.graphs.python import calls, subscripts
 from gradmill.extensions.graphs.python.expressions import Expressions
 from gradmill.extensions.graphs.python.names import BINARY, GRAD_MODES, MODES, STATEMENTS
 from gradmill.extensions.graphs.resolve.operands import (
-    WRONG,
     Operand,
     Several,
+    Spoiled,
     TypedValue,
-    Wrong,
-    any_wrong,
     described,
     is_scalar,
     is_tensor,
@@ -38,7 +36,7 @@ TOO_DEEP = ("an expression is nested too deeply", "write it in several statement
 
 class Body:
     """Reads the statements of one function and collects all errors. Names assigned by an erroneous statement become
-    WRONG, so that their uses are not reported again."""
+    have no value, and their uses are not reported again."""
 
     def __init__(self, reader: Reader, parameters: Mapping[str, str]) -> None:
         self.reader = reader
@@ -47,7 +45,7 @@ class Body:
         self.returned: ast.Return | None = None
         self.outputs: tuple[Output, ...] = ()
         self.single = False
-        self.spoiled = False  # whether a returned value is WRONG
+        self.spoiled = False  # whether a statement uses a value that an error left out
 
     def read(self, statements: Sequence[ast.stmt]) -> None:
         """Reads statements in order."""
@@ -69,17 +67,20 @@ class Body:
         except RecursionError:
             self._say(node, *TOO_DEEP)
             self._spoil(node)
+        except Spoiled:
+            self.spoiled = True
+            self._spoil(node)
 
     def _say(self, node: ast.stmt | ast.expr, problem: str, hint: str) -> None:
         self.errors.append(self.reader.error(node, problem, hint))
 
     def _spoil(self, node: ast.stmt) -> None:
-        """Marks the names that a statement would have assigned as WRONG."""
+        """Marks the names that a statement would have assigned as without a value."""
         for inner in ast.walk(node):
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                self.reader.scope[inner.id] = WRONG
+                self.reader.scope[inner.id] = None
             elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                self.reader.scope[inner.name] = WRONG
+                self.reader.scope[inner.name] = None
 
     def _statement(self, node: ast.stmt) -> None:
         self.reader.at(node)
@@ -118,10 +119,9 @@ class Body:
 
     def _name(self, target: ast.Name, value: Operand) -> None:
         type_ = self.parameters.get(target.id)
-        if type_ is not None and not isinstance(value, Wrong) and not _is_of_kind(value, type_):
+        if type_ is not None and not _is_of_kind(value, type_):
             what = f"{described(value)} is assigned to the parameter '{target.id}', which is {type_}"
-            self._say(target, what, "use another name")
-            value = WRONG
+            raise self.reader.error(target, what, "use another name")
         if target.id in self.reader.imports:
             self._say(target, f"'{target.id}' is imported: it cannot be assigned to", "use another name")
             return
@@ -132,7 +132,7 @@ class Body:
             if isinstance(inner, ast.Starred):
                 raise self.reader.error(inner, "a '*' here is not supported in a graph", "write out each name")
         count = len(target.elts)
-        items = [WRONG] * count if isinstance(value, Wrong) else items_of(value, count)
+        items = items_of(value, count)
         if items is None and is_tensor(value):
             assert isinstance(value, TypedValue)
             self.reader.at(target)
@@ -153,8 +153,6 @@ class Body:
         base = self.reader.read(target.value)
         indices = subscripts.indices(self.reader, target)
         self.reader.at(target)
-        if isinstance(base, Wrong) or isinstance(value, Wrong):
-            return
         self._check_items(target, base)
         view, tensors = subscripts.viewed(self.reader, base, indices, assigned=True)
         if tensors and not is_scalar(value):  # a number is also written by a mask without dimensions
@@ -166,8 +164,6 @@ class Body:
             raise self.reader.error(target, f"items of {described(base)} cannot be assigned to", "write a new list")
 
     def _put(self, view: Operand, tensors: list[Operand], value: Operand) -> None:
-        if isinstance(view, Wrong) or any_wrong(tensors):
-            return
         call = self.reader.builder.call
         if tensors:
             if is_scalar(value):  # of the tensor's dtype, as in an assignment to a view
@@ -200,21 +196,17 @@ class Body:
         indices = subscripts.indices(reader, target)
         right = reader.read(node.value)
         reader.at(node)
-        if isinstance(base, Wrong) or isinstance(right, Wrong):
-            return
         self._check_items(target, base)
         view, tensors = subscripts.viewed(reader, base, indices)
         if not tensors:
             self._in_place(type(node.op), view, right, "")
-        elif not any_wrong(tensors):
+        else:
             subscripts.check(reader, tensors)
             picked = reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)])
             self._put(view, tensors, self._in_place(type(node.op), picked, right, ""))
 
     def _in_place(self, kind: type[ast.operator], left: Operand, right: Operand, hint: str) -> Operand:
         name = BINARY[kind][2]
-        if isinstance(left, Wrong) or isinstance(right, Wrong):
-            return WRONG
         if name and is_tensor(left) and (is_tensor(right) or is_scalar(right)):
             return self.reader.builder.call(f"aten::{name}", [left, right], hint=hint)
         return self.reader.operator(kind, left, right, hint)
@@ -272,13 +264,10 @@ class Body:
         operands = value.items if isinstance(value, Several) and not value.is_list else (value,)
         if isinstance(value, Several) and value.is_list:  # a new list of tensors
             operands = (_listed(value),)
-        self.spoiled = any_wrong(operands)
-        self.outputs = tuple(_output(operand) for operand in operands if not isinstance(operand, Wrong))
+        self.outputs = tuple(map(_output, operands))
 
 
 def _listed(value: Several) -> Operand:
-    if any_wrong([value]):
-        return WRONG
     types = {item.type for item in value.items if isinstance(item, TypedValue)}
     if len(types) != 1 or not all(isinstance(item, TypedValue) for item in value.items):
         raise SpecError(f"{described(value)} cannot be returned", "return a tuple")

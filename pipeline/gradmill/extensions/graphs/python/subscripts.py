@@ -15,12 +15,9 @@ from msgspec import Struct
 from gradmill.extensions.graphs.python.expressions import Expressions
 from gradmill.extensions.graphs.resolve.operands import (
     NONE,
-    WRONG,
     Operand,
     Several,
     TypedValue,
-    Wrong,
-    any_wrong,
     described,
     index_in,
     is_tensor,
@@ -67,13 +64,9 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
     else:
         value, indexes = reader.read(shape), indices(reader, node)
     reader.at(node)
-    if isinstance(value, Wrong):
-        return WRONG
     if not is_tensor(value):
         return _of_list(reader, value, indexes, hint)
     view, tensors = viewed(reader, value, indexes, hint if not _has_tensor(indexes) else "")
-    if isinstance(view, Wrong) or any_wrong(tensors):
-        return WRONG
     if not tensors:
         return reader.builder.call("aten::alias", [value], hint=hint) if view is value else view
     flag = check(reader, tensors)
@@ -97,7 +90,7 @@ def indices(reader: Expressions, node: ast.Subscript) -> list[Index]:
 def _one(reader: Expressions, node: ast.expr) -> Index:
     if isinstance(node, ast.Slice):
         ends = [reader.read(end) if end is not None else NONE for end in (node.lower, node.upper, node.step)]
-        return WRONG if any_wrong(ends) else Slice(*ends)
+        return Slice(*ends)
     if isinstance(node, ast.Constant) and node.value is ...:
         return Dots()
     return reader.read(node)
@@ -108,8 +101,6 @@ def _of_list(reader: Expressions, value: Operand, indexes: list[Index], hint: st
     if len(indexes) != 1:
         raise SpecError(f"{described(value)} takes one index, not {len(indexes)}")
     at = indexes[0]
-    if isinstance(at, Wrong):
-        return WRONG
     if isinstance(at, Slice) and isinstance(value, Several):
         ends = [index_in(end) if end != NONE else None for end in (at.start, at.end, at.step)]
         return Several(value.items[slice(*ends)], is_list=value.is_list)
@@ -150,8 +141,6 @@ def viewed(
 
     `assigned`: whether the subscript is the target of an assignment.
     """
-    if any(isinstance(index, Wrong) for index in indexes):
-        return WRONG, []
     dots = [at for at, index in enumerate(indexes) if isinstance(index, Dots)]
     if len(dots) > 1:
         raise SpecError("a subscript has '...' twice", "write it once")

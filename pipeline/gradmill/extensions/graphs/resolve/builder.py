@@ -10,11 +10,9 @@ from gradmill.extensions.graphs.functional.names import in_ascii
 from gradmill.extensions.graphs.model import PYTHON, Call, Callee, Many, Place, Ref, Result, Value
 from gradmill.extensions.graphs.ops import Op, Ops
 from gradmill.extensions.graphs.resolve.operands import (
-    WRONG,
     Operand,
     Several,
     TypedValue,
-    any_wrong,
     converted,
     described,
     number_in,
@@ -53,15 +51,12 @@ class GraphBuilder:
     ) -> Operand:
         """Adds a call of the overload of `name` (`aten::add`) that takes the arguments; its result or results.
 
-        `hint` is the preferred name of the result. `overload` restricts the overloads to the one of that name. If an
-        argument is WRONG, no call is added and the result is WRONG. Raises a SpecError if no overload takes the
-        arguments.
+        `hint` is the preferred name of the result. `overload` restricts the overloads to the one of that name. Raises a
+        SpecError if no overload takes the arguments.
         """
         overloads = self.ops.overloads(name)
         if overload is not None:
             overloads = [op for op in overloads if op.native.func.name.overload == overload]
-        if any_wrong((*args, *(kwargs or {}).values())):
-            return WRONG
         shown = name.removeprefix("aten::")
         if not overloads:
             raise SpecError(f"the spec set has no operator '{shown}'", self.ops.near(name))
@@ -117,8 +112,6 @@ class GraphBuilder:
 
     def scalar(self, name: str, args: Sequence[Operand], hint: str = "") -> Operand:
         """Adds a call of `python::name`, or folds it if all arguments are constants. Raises a SpecError for others."""
-        if any_wrong(args):
-            return WRONG
         scalar = SCALARS[name]
         arguments = {key: _argument(operand, type_) for (key, type_), operand in zip(scalar.arguments.items(), args)}
         numbers = [number for operand in args if (number := number_in(operand)) is not None]

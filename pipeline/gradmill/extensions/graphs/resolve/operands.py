@@ -1,10 +1,10 @@
-"""The operands of a graph's source while it is read: values of known types, tuples of them, or an error's result."""
+"""The operands of a graph's source while it is read: values of known types, and tuples of them."""
 
 from __future__ import annotations
 
 import re
 from ast import literal_eval
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from gradmill.extensions.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
@@ -31,13 +31,21 @@ class Several(NamedTuple):
     is_list: bool = False
 
 
-class Wrong(NamedTuple):
-    """The value of an erroneous expression. Uses of it are not reported again."""
+Operand = TypedValue | Several
+Scope = dict[str, Operand | None]  # values by name; None if an error leaves it without one
 
 
-WRONG = Wrong()
+class Spoiled(Exception):
+    """An expression uses a value that an error left out. It is not reported again."""
 
-Operand = TypedValue | Several | Wrong
+
+def named(name: str, scope: Mapping[str, Operand | None]) -> Operand:
+    """The value of a name in a scope. Raises Spoiled if an error left it without one."""
+    value = scope[name]
+    if value is None:
+        raise Spoiled
+    return value
+
 
 NONE = TypedValue(Nothing(), "None")
 
@@ -83,14 +91,6 @@ def is_scalar(operand: Operand) -> bool:
     return is_number(operand) or (isinstance(operand, TypedValue) and operand.type == "Scalar")
 
 
-def any_wrong(operands: Iterable[Operand]) -> bool:
-    """Whether one of them is the value of an erroneous expression, or contains one."""
-    return any(
-        isinstance(operand, Wrong) or (isinstance(operand, Several) and any_wrong(operand.items))
-        for operand in operands
-    )
-
-
 def items_of(operand: Operand, count: int) -> list[Operand] | None:
     """The first `count` items, or fewer if a tuple has fewer; None if the operand is not a tuple or list."""
     if isinstance(operand, Several):
@@ -114,8 +114,6 @@ def described(operand: Operand) -> str:
     if isinstance(operand, Several):
         inner = ", ".join(map(described, operand.items))
         return f"[{inner}]" if operand.is_list else f"({inner})"
-    if isinstance(operand, Wrong):
-        return "?"
     if isinstance(operand.value, Constant):
         return operand.value.name
     return _SHOWN.get(operand.type, operand.type)
