@@ -326,7 +326,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a custom object": (
         set_at(*SIGNATURE, "input_specs", 0, {"custom_obj": {"arg": {}, "custom_obj_name": "x"}}),
-        "an input is a custom object or a token",
+        "an input is a custom object, a token or of an unknown kind",
     ),
     "an input without metadata": (
         set_at(*SIGNATURE, "input_specs", 0, "parameter", "arg", "name", "nowhere"),
@@ -336,7 +336,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         set_at(
             *SIGNATURE, "output_specs", 0, {"gradient_to_parameter": {"arg": {"name": "cat"}, "parameter_name": "w"}}
         ),
-        "an output is a gradient or a token",
+        "an output is a gradient, a token or of an unknown kind",
     ),
     "an unknown dtype": (
         set_at("graph_module", "graph", "tensor_values", "x", "dtype", 99),

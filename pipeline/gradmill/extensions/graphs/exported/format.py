@@ -166,8 +166,6 @@ class InputSpec(Struct, frozen=True):
     buffer: ModuleSpec | None = None
     tensor_constant: ModuleSpec | None = None
     constant_input: ConstantSpec | None = None
-    custom_obj: dict[str, object] | None = None
-    token: dict[str, object] | None = None
 
 
 class OutputSpec(Struct, frozen=True):
@@ -178,9 +176,6 @@ class OutputSpec(Struct, frozen=True):
     buffer_mutation: ModuleSpec | None = None
     user_input_mutation: ModuleSpec | None = None
     parameter_mutation: ModuleSpec | None = None
-    gradient_to_parameter: ModuleSpec | None = None
-    gradient_to_user_input: ModuleSpec | None = None
-    token: dict[str, object] | None = None
 
 
 class Signature(Struct, frozen=True):

@@ -155,9 +155,9 @@ class _Reading:
             return self._tensor(spec.tensor_constant.arg.name, "constant", spec.tensor_constant.tensor_constant_name)
         if spec.constant_input is not None:
             return self._constant(spec.constant_input.name, spec.constant_input.value)
-        if spec.custom_obj is None and spec.token is None:
-            raise SpecError("an input has an unknown kind", f"the file is damaged, or newer: {_AGAIN}")
-        raise SpecError("an input is a custom object or a token", "a graph takes tensors and numbers")
+        raise SpecError(
+            "an input is a custom object, a token or of an unknown kind", "a graph takes tensors and numbers"
+        )
 
     def _tensor(self, name: str, kind: Kind, source: str, *, stored: bool = True) -> Input:
         meta = self.graph.tensor_values.get(name)
@@ -212,9 +212,8 @@ class _Reading:
             name = spec.user_input_mutation.user_input_name
             self._copy(spec.user_input_mutation, self.names.get(name, name))
             return None
-        if spec == OutputSpec():
-            raise SpecError("an output has an unknown kind", f"the file is damaged, or newer: {_AGAIN}")
-        raise SpecError("an output is a gradient or a token", "export the model before its backward is traced")
+        what = "an output is a gradient, a token or of an unknown kind"
+        raise SpecError(what, "export the model before its backward is traced")
 
     def _copy(self, spec: ModuleSpec, name: str) -> None:
         """Copies the new value of a mutated input into it. An output that is this value is then the input."""

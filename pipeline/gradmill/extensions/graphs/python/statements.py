@@ -174,7 +174,7 @@ class Body:
             call("aten::fill_", [view, value])
         elif is_tensor(value):
             call("aten::copy_", [view, value])
-            self.reader.builder.set_assigns()
+            self.reader.builder.mark(assigns=True)
         else:
             raise SpecError(f"{described(value)} cannot be assigned to items of a tensor")
 

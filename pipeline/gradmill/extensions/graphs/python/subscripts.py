@@ -12,6 +12,7 @@ import ast
 
 from msgspec import Struct
 
+from gradmill.extensions.graphs.model import Ref
 from gradmill.extensions.graphs.python.expressions import Expressions
 from gradmill.extensions.graphs.resolve.operands import (
     NONE,
@@ -71,7 +72,8 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
         return reader.builder.call("aten::alias", [value], hint=hint) if view is value else view
     flag = check(reader, tensors)
     picked = reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)], hint=hint)
-    reader.builder.set_selects(flag)
+    if isinstance(flag, TypedValue) and isinstance(flag.value, Ref):
+        reader.builder.mark(selects=flag.value.name)
     return picked
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -90,25 +91,16 @@ class GraphBuilder:
         last = self.calls[-1]
         pairs = zip(last.results, (*facts, *[None] * len(last.results)))
         results = (r if fact is None else replace(r, sizes=fact[0], dtype=fact[1]) for r, fact in pairs)
-        self.calls[-1] = replace(last, results=tuple(results))
+        self.mark(results=tuple(results))
 
-    def set_assigns(self) -> None:
-        """Marks the last call as an assignment to `x[…]`."""
-        self.calls[-1] = replace(self.calls[-1], assigns=True)
-
-    def set_autocast(self, device: str, dtype: str) -> None:
-        """Marks the last call as one in a region of autocast, which the parts of the operator depend on."""
-        self.calls[-1] = replace(self.calls[-1], autocast=(device, dtype))
-
-    def set_selects(self, flag: Operand) -> None:
-        """Marks the last call as `x[…]` with tensors, a view in eager if `flag` is true at run time."""
-        if isinstance(flag, TypedValue) and isinstance(flag.value, Ref):
-            self.calls[-1] = replace(self.calls[-1], selects=flag.value.name)
+    def mark(self, **fields: Any) -> None:
+        """Sets fields of the last call."""
+        self.calls[-1] = replace(self.calls[-1], **fields)
 
     def set_item_facts(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
         """Sets the sizes and dtypes of the items of the list that the last call returns; None for an unknown one."""
         last = self.calls[-1]
-        self.calls[-1] = replace(last, results=(replace(last.results[0], items=tuple(facts)), *last.results[1:]))
+        self.mark(results=(replace(last.results[0], items=tuple(facts)), *last.results[1:]))
 
     def scalar(self, name: str, args: Sequence[Operand], hint: str = "") -> Operand:
         """Adds a call of `python::name`, or folds it if all arguments are constants. Raises a SpecError for others."""
