@@ -1,9 +1,8 @@
-"""Models through torch.export: loss and gradients match eager, and so do ten steps of SGD in C++."""
+"""Models through torch.export: loss, gradients and buffers match eager."""
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,7 @@ pytestmark = [
 ]
 
 TOLERANCE = 1e-10
-STEPS, RATE = 10, 0.1
 NAMESPACE = "models"
-HERE = Path(__file__).parent
 
 
 class Built:
@@ -38,11 +35,8 @@ class Built:
             kinds = program.graph_signature.input_specs
             self.specs[name] = [(spec.kind.name, spec.target or spec.arg.name) for spec in kinds]
         self.generated = library.generate(exported, folder, NAMESPACE, "torch")
-        source = folder / "train.cpp"
-        source.write_text("".join(cpp_models(self.specs)) + (HERE / "train.cpp").read_text())
-        both = library.together(self.generated, source)
-        self.trainer = library.linked([both], folder / "train", "-pie")
-        torch.ops.load_library(str(library.linked([both], folder / f"{NAMESPACE}.so")))
+        together = library.together(self.generated)
+        torch.ops.load_library(str(library.linked([together], folder / f"{NAMESPACE}.so")))
 
     def inputs(self, name: str, model: nn.Module) -> list[Tensor]:
         """The inputs of a model's graph: the model's tensors, and the training data."""
@@ -76,52 +70,3 @@ def test_loss_gradients_and_buffers_match_eager(name: str, built: Built) -> None
 
 def test_a_source_compiles_by_itself(built: Built) -> None:
     library.assert_alone(built.generated / "graphs" / "mlp.cpp", built.generated)
-
-
-def test_the_training_program_needs_no_python(built: Built) -> None:
-    needed = subprocess.run(["ldd", str(built.trainer)], capture_output=True, text=True, check=True).stdout
-    assert "libtorch_cpu" in needed
-    assert "libpython" not in needed and "libtorch_python" not in needed
-
-
-@pytest.mark.parametrize("name", models.CASES)
-def test_ten_training_steps_in_cpp_match_eager(name: str, built: Built, tmp_path: Path) -> None:
-    model = models.model(name)
-    start = [tensor.detach().clone() for tensor in built.inputs(name, model)]
-    torch.save(start, tmp_path / "in")
-    run(built.trainer, name, tmp_path)
-    (*results,) = torch.load(tmp_path / "out", weights_only=False)
-    expected = [train_eagerly(model, name) for _ in range(STEPS)]
-    assert all(close(one, other) for one, other in zip(expected, results[len(start) :], strict=True))
-    assert all(close(one, other) for one, other in zip(built.inputs(name, model), results[: len(start)]))
-    assert expected[-1] < expected[0]
-
-
-def train_eagerly(model: nn.Module, name: str) -> Tensor:
-    """One step."""
-    model.zero_grad()
-    loss: Tensor = model(*models.inputs(name))
-    loss.backward()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            assert parameter.grad is not None
-            parameter.sub_(parameter.grad, alpha=RATE)
-    return loss.detach()
-
-
-def cpp_models(models: dict[str, list[tuple[str, str]]]) -> Iterator[str]:
-    """The table of models for the program: the call of each, and the number of trained inputs, which come first."""
-    yield from (f'#include "graphs/{name}.h"\n' for name in models)
-    yield "#define MODELS \\\n"
-    for name, specs in models.items():
-        arguments = ", ".join(f"t[{i}]" for i in range(len(specs)))
-        kinds = [kind for kind, _ in specs]
-        count = kinds.count("PARAMETER")
-        assert kinds[:count] == ["PARAMETER"] * count
-        yield f"  MODEL({name}, {count}, gradmill::graphs::{name}::{name}({arguments})) \\\n"
-    yield "\n"
-
-
-def run(program: Path, name: str, folder: Path) -> None:
-    ended = subprocess.run([str(program), name, "in", "out"], cwd=folder, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
