@@ -20,9 +20,9 @@ from graphs.test_eager import SUITE
 # Limits that cut small graphs, instead of the real ones.
 SMALL = """
 from gradmill.cli.start.command import run
-from gradmill.extensions.graphs.text import files, split
+from gradmill.extensions.graphs.text import files, large
 
-files.SIZE, split.PART = {size}, {part}
+files.SIZE, large.PART = {size}, {part}
 run()
 """
 

@@ -59,7 +59,6 @@ def read(reader: Expressions, node: ast.Call, hint: str) -> Operand:
     elif called in _NOT_CALLED:
         raise SpecError(f"'{called}' is not an operator", _NOT_CALLED[called])
     args, kwargs = _arguments(reader, node)
-    reader.at(node)
     if path:
         _check_name(reader, path)
         return _of_torch(reader, path, args, kwargs, hint)
@@ -69,7 +68,6 @@ def read(reader: Expressions, node: ast.Call, hint: str) -> Operand:
         return _builtin(reader, called, args, kwargs, hint)
     if isinstance(node.func, ast.Attribute):
         value = reader.read(node.func.value)
-        reader.at(node)
         return method(reader, value, node.func.attr, args, kwargs, hint)
     raise SpecError(f"'{ast.unparse(node.func)}' is not an operator", "call functions of torch and methods of tensors")
 

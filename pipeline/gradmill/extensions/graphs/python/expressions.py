@@ -64,7 +64,11 @@ class Expressions:
             if reader is None or (isinstance(node, _OWN) and not self.depth):
                 what, advice = EXPRESSIONS.get(type(node), (f"'{ast.unparse(node)}'", "write operators of tensors"))
                 raise SpecError(f"{what} is not supported in a graph", advice)
-            return reader(self, node, hint)
+            outer = self.builder.place
+            self.at(node)
+            value = reader(self, node, hint)
+            self.builder.place = outer
+            return value
         except TextError:
             raise
         except SpecError as error:
@@ -154,7 +158,6 @@ class Expressions:
             return value.items[value.names.index(name)]
         if not is_tensor(value):
             raise SpecError(f"{described(value)} has no attribute '{name}'{_perhaps_none(value)}")
-        self.at(node)
         if name in PROPERTIES:
             return self.builder.scalar(PROPERTIES[name], [value], hint or name)
         if name in ATTRIBUTES:
@@ -209,7 +212,6 @@ class Expressions:
     def binary(self, node: ast.BinOp, hint: str) -> Operand:
         """The value of a binary operator on tensors, numbers or lists."""
         left, right = self.read(node.left), self.read(node.right)
-        self.at(node)
         return self.operator(type(node.op), left, right, hint)
 
     def operator(self, kind: type[ast.operator], left: Operand, right: Operand, hint: str) -> Operand:
@@ -235,7 +237,6 @@ class Expressions:
     def unary(self, node: ast.UnaryOp, hint: str) -> Operand:
         """The value of `-x`, `+x`, `~x` or `not x`."""
         value, kind = self.read(node.operand), type(node.op)
-        self.at(node)
         if kind is ast.UAdd and is_tensor(value):
             return value
         if kind is ast.Not and self.depth:
@@ -253,7 +254,6 @@ class Expressions:
         if len(node.ops) > 1:
             raise SpecError("a chain of comparisons is a branch", "write (a < b) & (b < c)")
         left, right, kind = self.read(node.left), self.read(node.comparators[0]), type(node.ops[0])
-        self.at(node)
         if kind in (ast.Is, ast.IsNot) and self.depth:
             return of_number((left == right) is (kind is ast.Is))
         if kind not in COMPARE:

@@ -187,7 +187,6 @@ class Body:
         if not isinstance(target, ast.Name):
             raise SpecError("a graph cannot assign to this", "assign to names and to x[…]")
         left, right = reader.read(ast.copy_location(ast.Name(target.id, ast.Load()), target)), reader.read(node.value)
-        reader.at(node)
         self._name(target, self._in_place(type(node.op), left, right, target.id))
 
     def _augmented_items(self, node: ast.AugAssign, target: ast.Subscript) -> None:
@@ -195,7 +194,6 @@ class Body:
         base = reader.read(target.value)
         indices = subscripts.indices(reader, target)
         right = reader.read(node.value)
-        reader.at(node)
         self._check_items(target, base)
         view, tensors = subscripts.viewed(reader, base, indices)
         if not tensors:

@@ -57,14 +57,12 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
     shape = node.value
     if isinstance(shape, ast.Attribute) and shape.attr == "shape" and not reader.path(shape):
         tensor, indexes = reader.read(shape.value), indices(reader, node)
-        reader.at(node)
         index = indexes[0]
         if is_tensor(tensor) and isinstance(index, TypedValue) and index.type == "int" and len(indexes) == 1:
             return reader.builder.scalar("size", [tensor, index], hint or "size")
         value: Operand = reader.builder.scalar("sizes", [tensor], "shape")
     else:
         value, indexes = reader.read(shape), indices(reader, node)
-    reader.at(node)
     if not is_tensor(value):
         return _of_list(reader, value, indexes, hint)
     view, tensors = viewed(reader, value, indexes, hint if not _has_tensor(indexes) else "")
