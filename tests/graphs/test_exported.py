@@ -507,6 +507,14 @@ class Dropping(nn.Module):
         return y, F.dropout(F.dropout(x * 2, 0.0), 0.5, training=False)
 
 
+class Sized(nn.Module):
+    """Views with the sizes of what is the input itself."""
+
+    def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        z = x.to(torch.float64)
+        return z, z * z, y.expand_as(z).type_as(z)
+
+
 TRAINED = {Deep: 1, Siamese: 2, Normed: 1, Complex: 1}  # how many inputs
 Compiled = tuple[Any, dict[type[nn.Module], list[str]]]
 
@@ -528,6 +536,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
         names[kind] = [spec.target for spec in program.graph_signature.input_specs if spec.target is not None]
     save(export(Scaled(), (torch.ones(3),)), folder / "graphs" / "scaled.pt2")
     save(export(Dropping(), (torch.rand(64, 64),)), folder / "graphs" / "dropping.pt2")
+    save(export(Sized(), (data(), data()[0])), folder / "graphs" / "sized.pt2")
     return library.build(folder / "graphs", folder, "exported", "torch"), names
 
 
@@ -564,6 +573,18 @@ def test_a_constant_that_is_copied_and_detached_in_place_is_supported(compiled: 
     y = compiled[0].scaled(torch.tensor(2.0), x)
     assert torch.equal(y, torch.full((3,), 2.0))
     assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((3,), 2.0))
+
+
+@pytest.mark.slow(2)
+def test_a_view_with_the_sizes_of_an_input_leaves_that_as_it_is(compiled: Compiled) -> None:
+    gradients = []
+    for function in (compiled[0].sized, Sized()):
+        torch.manual_seed(4)
+        x, y = data().requires_grad_(), data()[0].requires_grad_()
+        outputs = function(x, y)
+        assert x.is_leaf and y.is_leaf and outputs[0] is x
+        gradients.append(torch.autograd.grad(sum(each.sin().sum() for each in outputs), (x, y)))
+    torch.testing.assert_close(*gradients)
 
 
 @pytest.mark.slow(6)
