@@ -90,7 +90,7 @@ def _has_kernel(operator: Any, key: str) -> bool:
 
 
 def _kind(operator: Any) -> str:
-    """The kind of `exported/autocast.py` that an overload has, by the casts; "" if it casts nothing."""
+    """The kind of `read/exported/autocast.py` that an overload has, by the casts; "" if it casts nothing."""
     for number in range(_TRIES):
         if _LOWER in _casts(operator, number, [_FULL]):
             return "lower"

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from gradmill.extensions.graphs.functional import storage
+from gradmill.extensions.graphs.passes.functionalize import storage
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
 REFUSED = (  # errors of a graph that eager does not have

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gradmill.extensions.graphs.backward.program import Backward, CallBlock
+from gradmill.extensions.graphs.passes.gradients import Backward, CallBlock
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.queries import planned
 from graphs.reading import Reading, value

@@ -15,7 +15,7 @@ import pytest
 from project import ROOT
 
 from gradmill.extensions.graphs.family import GRAPHS
-from gradmill.extensions.graphs.text.files import STATES, SUPPORT
+from gradmill.extensions.graphs.print.files import STATES, SUPPORT
 from graphs.running import gradmill
 
 BAD = ROOT / "tests" / "graphs" / "bad"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gradmill.extensions.graphs.backward.histories import differentiable, records
-from gradmill.extensions.graphs.functional.program import Apply
-from gradmill.extensions.graphs.functional.writes import hidden_writes
 from gradmill.extensions.graphs.model import Call, Place, Ref
 from gradmill.extensions.graphs.operator import Operator, shares, written_arguments
+from gradmill.extensions.graphs.passes.differentiate.histories import differentiable, records
+from gradmill.extensions.graphs.passes.functionalize.program import Apply
+from gradmill.extensions.graphs.passes.functionalize.writes import hidden_writes
 from gradmill.extensions.graphs.queries.graphs import overloads
 from gradmill.extensions.graphs.queries.operators import operator
 from gradmill.extensions.graphs.traits import COPIES, REFUSED

@@ -18,10 +18,10 @@ from torch._export.serde import serialize
 from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
 
-from gradmill.extensions.graphs.exported import format
-from gradmill.extensions.graphs.exported.archive import read_model
 from gradmill.extensions.graphs.model import Ref
 from gradmill.extensions.graphs.queries import graphs, planned
+from gradmill.extensions.graphs.read.exported import format
+from gradmill.extensions.graphs.read.exported.archive import read_model
 from graphs import library
 from graphs.allocations import held_and_peak
 from graphs.planning import blocks

@@ -15,8 +15,8 @@ from torch._subclasses import FakeTensorMode
 from torch.export import export, save
 from torch.utils.checkpoint import checkpoint
 
-from gradmill.extensions.graphs.exported import autocast
 from gradmill.extensions.graphs.model import Call, Constant
+from gradmill.extensions.graphs.read.exported import autocast
 from gradmill.releases import minor, resolve
 from graphs import library
 from graphs.casting import MACROS, OF_CUDA

@@ -18,7 +18,7 @@ from project import Project
 from torch import Tensor
 
 from gradmill.extensions.graphs.helpers import OWN_HELPERS, called_names, missing_helpers
-from gradmill.extensions.graphs.text.files import FORMULAS, support_text
+from gradmill.extensions.graphs.print.files import FORMULAS, support_text
 from gradmill.releases import resolve
 from graphs import compare, library
 from graphs.samples import samples, tensor

@@ -19,12 +19,12 @@ from msgspec.structs import replace
 from project import ROOT
 
 from gradmill.extensions.graphs import traits
-from gradmill.extensions.graphs.exported import autocast
 from gradmill.extensions.graphs.ops import Op
 from gradmill.extensions.graphs.queries import planned
 from gradmill.extensions.graphs.queries.graphs import overloads
 from gradmill.extensions.graphs.queries.operators import functional_variants, operator
-from gradmill.extensions.graphs.resolve.overloads import takes_numbers
+from gradmill.extensions.graphs.read.exported import autocast
+from gradmill.extensions.graphs.read.resolve.overloads import takes_numbers
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import Argument, OperatorName, schema_kind
@@ -69,8 +69,8 @@ def test_no_pass_looks_for_a_part_of_a_name() -> None:
     assert [f"{name}:{node.lineno}" for name, node in found if isinstance(node, ast.expr) and of_parts(node)] == []
 
 
-READERS = ("python/", "exported/", "resolve/")  # they read names, and call operators
-NAMING = (*READERS, "lowering/rules.py", "tables/", "traits.py")
+READERS = ("read/",)  # they read names, and call operators
+NAMING = (*READERS, "passes/lower/rules.py", "tables/", "traits.py")
 
 
 def naming(source: Path) -> list[str]:

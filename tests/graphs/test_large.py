@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gradmill.extensions.graphs.print.files import of_function
 from gradmill.extensions.graphs.queries import planned
-from gradmill.extensions.graphs.text.files import of_function
 from graphs.reading import Reading
 from graphs.running import gradmill
 

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from cpp import toolchain
 from torch import Tensor, nn
 
-from gradmill.extensions.graphs.backward.mincut import SINK, SOURCE, Network
+from gradmill.extensions.graphs.passes.keep.mincut import SINK, SOURCE, Network
 from gradmill.extensions.graphs.queries import planned
 from gradmill.problems.problem import SpecError
 from gradmill.session.settings.variables import read_variables

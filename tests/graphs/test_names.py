@@ -16,10 +16,16 @@ from cpp import toolchain
 from project import ROOT
 
 from gradmill.extensions.graphs.arguments import _NO_NAMES
-from gradmill.extensions.graphs.functional.names import _RESERVED, Names, identifier, is_reserved, namespace_of
+from gradmill.extensions.graphs.passes.functionalize.names import (
+    _RESERVED,
+    Names,
+    identifier,
+    is_reserved,
+    namespace_of,
+)
 from graphs import library
 
-TEXT = ROOT / "pipeline" / "gradmill" / "extensions" / "graphs" / "text"
+TEXT = ROOT / "pipeline" / "gradmill" / "extensions" / "graphs" / "print"
 LOCAL = {"i", "m", "first", "count"}  # names local to a loop, a lambda, a registration, which use no value of a graph
 _WORD = re.compile(r"(?<![\w:$.>\"])[A-Za-z_]\w*")
 PARTS = {"TypeAndSize", "aten", "python"}  # of names that begin with another, or with none in C++

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from gradmill.extensions.graphs.backward.needs import FEW, NONE, Needs, Rows
+from gradmill.extensions.graphs.passes.needs import FEW, NONE, Needs, Rows
 
 
 def of(*places: int) -> Needs:

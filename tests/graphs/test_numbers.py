@@ -13,11 +13,11 @@ from ctypes import c_char, c_double, c_int64, c_void_p
 import pytest
 from cpp import toolchain
 
-from gradmill.extensions.graphs.functional.program import Number
 from gradmill.extensions.graphs.model import Place, Ref, Result, Value
+from gradmill.extensions.graphs.passes.functionalize.program import Number
+from gradmill.extensions.graphs.print.expressions import NUMBER_TYPES, computed
+from gradmill.extensions.graphs.print.files import RUNTIME, support_text
 from gradmill.extensions.graphs.scalars import SCALARS, result_type
-from gradmill.extensions.graphs.text.expressions.values import NUMBER_TYPES, computed
-from gradmill.extensions.graphs.text.files import RUNTIME, support_text
 from gradmill.releases import resolve
 from graphs import library
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from gradmill.extensions.graphs.backward.needs import Rows
-from gradmill.extensions.graphs.backward.saved import Uses
-from gradmill.extensions.graphs.functional.bases import sharings
-from gradmill.extensions.graphs.functional.program import Scatter
 from gradmill.extensions.graphs.model import Function, GraphError, Place, Ref
+from gradmill.extensions.graphs.passes.functionalize.bases import sharings
+from gradmill.extensions.graphs.passes.functionalize.program import Scatter
+from gradmill.extensions.graphs.passes.keep.saved import Uses
+from gradmill.extensions.graphs.passes.needs import Rows
 from graphs.planning import Planner, blocks, saved
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cpp import toolchain
 
-from gradmill.extensions.graphs.functional import storage
+from gradmill.extensions.graphs.passes.functionalize import storage
 from graphs import programs
 from graphs.documented import REFUSED
 from graphs.random_programs import AT_ONCE, wrong

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cpp import toolchain
 
-from gradmill.extensions.graphs.text.files import RUNTIME, support_text
+from gradmill.extensions.graphs.print.files import RUNTIME, support_text
 from gradmill.releases import resolve
 
 

@@ -20,7 +20,7 @@ from graphs.test_eager import SUITE
 # Limits that cut small graphs, instead of the real ones.
 SMALL = """
 from gradmill.cli.start.command import run
-from gradmill.extensions.graphs.text import files, large
+from gradmill.extensions.graphs.print import files, large
 
 files.SIZE, large.PART = {size}, {part}
 run()

@@ -18,8 +18,8 @@ from forked import gradmill
 from torch import Tensor, nn
 from torch.export import export, save
 
-from gradmill.extensions.graphs.exported.archive import read_model
 from gradmill.extensions.graphs.queries import files as graph_files
+from gradmill.extensions.graphs.read.exported.archive import read_model
 from graphs import library
 from graphs.reading import Reading
 

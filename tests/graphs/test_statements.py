@@ -23,11 +23,11 @@ from gradmill.extensions.graphs.ir import (
     uses,
     variable,
 )
+from gradmill.extensions.graphs.passes.schedule import with_first_uses, with_frees
 from gradmill.extensions.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.print import backward, forward
+from gradmill.extensions.graphs.print.statements import lines
 from gradmill.extensions.graphs.queries import graphs, planned
-from gradmill.extensions.graphs.text import backward, forward
-from gradmill.extensions.graphs.text.lifetimes import with_first_uses, with_frees
-from gradmill.extensions.graphs.text.statements import lines
 from graphs.reading import Reading
 from graphs.test_eager import REAL, SUITE
 

@@ -7,7 +7,7 @@ import types
 
 import torch
 
-from gradmill.extensions.graphs.python.names import REFUSED, functions
+from gradmill.extensions.graphs.read.python.names import REFUSED, functions
 
 # These pass their arguments on unchanged, or only check them.
 SAME = {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from gradmill.cpp.expression import TYPES, tokens_of
 
-# The functions that `text/graph_formulas.h` defines, under the names that PyTorch's formulas use.
+# The functions that `print/graph_formulas.h` defines, under the names that PyTorch's formulas use.
 OWN_HELPERS = frozenset(
     """
     cat_tensors_backward clamp_backward cumsum_backward div_tensor_other_backward div_tensor_self_backward

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from gradmill.cpp.dispatcher import Signature
-from gradmill.extensions.graphs.backward.needs import Places, Row
-from gradmill.extensions.graphs.backward.program import Backward
-from gradmill.extensions.graphs.functional.names import identifier
-from gradmill.extensions.graphs.functional.program import Functional
 from gradmill.extensions.graphs.model import Custom, Value
+from gradmill.extensions.graphs.passes.functionalize.names import identifier
+from gradmill.extensions.graphs.passes.functionalize.program import Functional
+from gradmill.extensions.graphs.passes.gradients import Backward
+from gradmill.extensions.graphs.passes.needs import Places, Row
 from gradmill.families.nodes.plan import NodePlan
 
 

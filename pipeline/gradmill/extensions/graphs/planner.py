@@ -10,13 +10,12 @@ from msgspec.structs import replace
 from gradmill.cpp.bindings import return_names
 from gradmill.cpp.dispatcher import Signature, signature_of
 from gradmill.extensions.graphs.arguments import arguments
-from gradmill.extensions.graphs.backward.aliases import Aliases, label
-from gradmill.extensions.graphs.backward.histories import Histories
-from gradmill.extensions.graphs.backward.needs import Places
-from gradmill.extensions.graphs.backward.plan import plan_backward
-from gradmill.extensions.graphs.backward.program import CallBlock
-from gradmill.extensions.graphs.functional.bases import sharings, with_bases
-from gradmill.extensions.graphs.functional.program import (
+from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Place, Ref, Value
+from gradmill.extensions.graphs.operator import Operator, branches, callee_operators, viewed_argument
+from gradmill.extensions.graphs.passes.differentiate.histories import Histories
+from gradmill.extensions.graphs.passes.differentiate.plan import plan_backward
+from gradmill.extensions.graphs.passes.functionalize.bases import sharings, with_bases
+from gradmill.extensions.graphs.passes.functionalize.program import (
     Apply,
     ErrorIfRequiresGrad,
     Functional,
@@ -30,9 +29,10 @@ from gradmill.extensions.graphs.functional.program import (
     tensors_of,
     values_of,
 )
-from gradmill.extensions.graphs.functional.transform import functional
-from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Place, Ref, Value
-from gradmill.extensions.graphs.operator import Operator, branches, callee_operators, viewed_argument
+from gradmill.extensions.graphs.passes.functionalize.transform import functional
+from gradmill.extensions.graphs.passes.gradients import CallBlock
+from gradmill.extensions.graphs.passes.keep.aliases import Aliases, label
+from gradmill.extensions.graphs.passes.needs import Places
 from gradmill.extensions.graphs.plan import (
     CondPlan,
     GraphPlan,

@@ -44,7 +44,7 @@ class Archive(Struct, frozen=True):
 
     def read(self) -> bytes:
         """The bytes of the model. OSError if they cannot be read."""
-        from gradmill.extensions.graphs.exported.archive import read_model
+        from gradmill.extensions.graphs.read.exported.archive import read_model
 
         return read_model(self.path)
 

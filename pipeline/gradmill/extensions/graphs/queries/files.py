@@ -10,10 +10,7 @@ from msgspec.structs import replace
 
 from gradmill.extensions.graphs.family import FOLDER, GRAPHS
 from gradmill.extensions.graphs.plan import GraphPlan
-from gradmill.extensions.graphs.queries.graphs import all_names, graph, is_exported, lean, stem
-from gradmill.extensions.graphs.queries.planned import plan
-from gradmill.extensions.graphs.queries.requested import asked, namespace
-from gradmill.extensions.graphs.text.files import (
+from gradmill.extensions.graphs.print.files import (
     PARTS,
     STATES,
     SUPPORT,
@@ -25,7 +22,10 @@ from gradmill.extensions.graphs.text.files import (
     source,
     support_text,
 )
-from gradmill.extensions.graphs.text.state import STATE, has_state, state_header
+from gradmill.extensions.graphs.print.state import STATE, has_state, state_header
+from gradmill.extensions.graphs.queries.graphs import all_names, graph, is_exported, lean, stem
+from gradmill.extensions.graphs.queries.planned import plan
+from gradmill.extensions.graphs.queries.requested import asked, namespace
 from gradmill.families.family import generated_comment
 from gradmill.families.file import File
 from gradmill.query.database import Database

@@ -9,17 +9,17 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from gradmill.extensions.graphs.arguments import OperatorArgument, schema_text
-from gradmill.extensions.graphs.exported.lost import RULE as LOST_BACKWARD
-from gradmill.extensions.graphs.exported.model import read_model
 from gradmill.extensions.graphs.family import GRAPHS
-from gradmill.extensions.graphs.lowering.decompose import decompose
 from gradmill.extensions.graphs.model import Function
 from gradmill.extensions.graphs.ops import Op
-from gradmill.extensions.graphs.python.function import read_function
-from gradmill.extensions.graphs.python.source import NOTHING, Context, Source, read_source
+from gradmill.extensions.graphs.passes.lower.decompose import decompose
+from gradmill.extensions.graphs.print.files import SHARED
+from gradmill.extensions.graphs.print.function import taken
 from gradmill.extensions.graphs.queries.requested import asked, decomposed, device, namespace
-from gradmill.extensions.graphs.text.files import SHARED
-from gradmill.extensions.graphs.text.function import taken
+from gradmill.extensions.graphs.read.exported.lost import RULE as LOST_BACKWARD
+from gradmill.extensions.graphs.read.exported.model import read_model
+from gradmill.extensions.graphs.read.python.function import read_function
+from gradmill.extensions.graphs.read.python.source import NOTHING, Context, Source, read_source
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.layers import entry_operator
 from gradmill.problems.problem import Problem, TextError, nearest

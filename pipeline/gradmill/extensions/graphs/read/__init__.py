@@ -1,0 +1,1 @@
+"""Reads functions, from `.py` and `.pt2` files."""

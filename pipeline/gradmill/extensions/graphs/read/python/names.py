@@ -1,0 +1,227 @@
+"""The tables of the reader: Python's operators, attributes, torch's constants, unsupported constructs with hints."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from gradmill.extensions.graphs.read.resolve.operands import DTYPES
+from gradmill.extensions.graphs.scalars import FUNCTIONS
+
+# ---- operators: the method of tensors, the computation on numbers, the in-place method
+
+BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
+    ast.Add: ("add", "add", "add_"),
+    ast.Sub: ("sub", "sub", "sub_"),
+    ast.Mult: ("mul", "mul", "mul_"),
+    ast.Div: ("div", "truediv", "div_"),
+    ast.FloorDiv: ("floor_divide", "floordiv", "floor_divide_"),
+    ast.Mod: ("remainder", "mod", "remainder_"),
+    ast.Pow: ("pow", "pow", "pow_"),
+    ast.MatMult: ("matmul", "", ""),
+    ast.BitAnd: ("__and__", "and", "__iand__"),
+    ast.BitOr: ("__or__", "or", "__ior__"),
+    ast.BitXor: ("__xor__", "xor", "__ixor__"),
+    ast.LShift: ("__lshift__", "lshift", "__ilshift__"),
+    ast.RShift: ("__rshift__", "rshift", "__irshift__"),
+}
+
+UNARY: dict[type[ast.unaryop], tuple[str, str]] = {  # the method of tensors, the computation on numbers
+    ast.USub: ("neg", "neg"),
+    ast.UAdd: ("", "pos"),
+    ast.Invert: ("bitwise_not", "invert"),
+    ast.Not: ("", "not"),
+}
+
+# Operators with a number on the left of a tensor: what is called, and whether the number comes first in that call. The
+# reciprocal of the tensor is taken before a product.
+REFLECTED: dict[type[ast.operator], tuple[str, bool]] = {
+    ast.Add: ("add", False),
+    ast.Sub: ("rsub", False),
+    ast.Mult: ("mul", False),
+    ast.Div: ("mul", False),
+    ast.FloorDiv: ("floor_divide", True),
+    ast.Mod: ("remainder", True),
+    ast.Pow: ("pow", True),
+    ast.BitAnd: ("__and__", False),
+    ast.BitOr: ("__or__", False),
+    ast.BitXor: ("__xor__", False),
+    ast.LShift: ("bitwise_left_shift", True),
+    ast.RShift: ("bitwise_right_shift", True),
+}
+
+COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {  # the operator, and the one for swapped sides
+    ast.Eq: ("eq", "eq"),
+    ast.NotEq: ("ne", "ne"),
+    ast.Lt: ("lt", "gt"),
+    ast.LtE: ("le", "ge"),
+    ast.Gt: ("gt", "lt"),
+    ast.GtE: ("ge", "le"),
+}
+
+# ---- torch's names
+
+MODULES = {  # the prefix of the operators for a module's functions
+    "torch": "",
+    "torch.nn.functional": "",
+    "torch.linalg": "linalg_",
+    "torch.special": "special_",
+    "torch.fft": "fft_",
+    "torch._C._nn": "",
+}
+ATTRIBUTES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH", "real": "real", "imag": "imag"}
+PROPERTIES = {"shape": "sizes", "ndim": "dim", "dtype": "dtype", "device": "device"}
+CASTS = {  # methods of tensors that cast to a dtype
+    **DTYPES,
+    "bfloat16": "bfloat16",
+    "bool": "bool",
+    "char": "int8",
+    "byte": "uint8",
+}
+DTYPE_NAMES = frozenset(
+    "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128"
+    " double float half long int short cfloat cdouble".split()
+)
+LAYOUTS = frozenset(["strided"])
+MEMORY_FORMATS = frozenset("contiguous_format preserve_format channels_last channels_last_3d".split())
+NUMBERS = {
+    "math.pi": 3.141592653589793,
+    "math.e": 2.718281828459045,
+    "math.inf": float("inf"),
+    "math.nan": float("nan"),
+    "torch.pi": 3.141592653589793,
+    "torch.e": 2.718281828459045,
+    "torch.inf": float("inf"),
+    "torch.nan": float("nan"),
+}
+MATH = FUNCTIONS | {"floor", "ceil", "trunc"}
+GRAD_MODES = {"torch.no_grad": False, "torch.enable_grad": True, "torch.set_grad_enabled": None}
+# Other modes, by the last part of their names: what to write instead.
+MODES = {
+    **{path.rpartition(".")[2]: f"write with {path}():" for path in GRAD_MODES},
+    "inference_mode": "write with torch.no_grad():",
+    "autocast": "cast tensors with .to(dtype), or export a model with it: a .pt2 keeps its regions of autocast",
+}
+
+# ---- unsupported constructs
+
+_NUMBER = "a value of a tensor is known only when the graph runs"
+REFUSED_ATTRIBUTES = {
+    "data": "write x.detach()",
+    "grad": "take gradients outside the graph",
+    "grad_fn": "a graph is one node of autograd",
+    "requires_grad": "the caller decides whether an input requires grad",
+    "is_leaf": "the caller decides whether an input is a leaf",
+    "layout": "write torch.strided",
+    "itemsize": "write the number",
+}
+REFUSED_METHODS = {
+    "item": _NUMBER,
+    "tolist": _NUMBER,
+    "numpy": _NUMBER,
+    "backward": "a graph has its own backward: return the loss",
+    "requires_grad_": "the caller decides whether an input requires grad",
+    "register_hook": "register hooks in the caller of the graph",
+    "retain_grad": "return the tensor",
+    "set_": "a graph cannot change the storage of a tensor",
+    "resize_": "a graph cannot change the storage of a tensor: make a new tensor",
+    "resize_as_": "a graph cannot change the storage of a tensor: make a new tensor",
+    "cuda": "write x.to(y.device)",
+    "is_contiguous": "whether a tensor is contiguous is known only when the graph runs: write x.contiguous()",
+    "apply_": "write operators of tensors",
+    "map_": "write operators of tensors",
+}
+
+_BRANCH = "a graph is straight-line code: write torch.where(condition, a, b), or two functions"
+_LOOP = "a graph is straight-line code: write out each step"
+STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.If: ("a branch", _BRANCH),
+    ast.Match: ("a branch", _BRANCH),
+    ast.For: ("a loop", _LOOP),
+    ast.AsyncFor: ("a loop", _LOOP),
+    ast.While: ("a loop", _LOOP),
+    ast.FunctionDef: ("a function within a function", "write its body where it is called"),
+    ast.AsyncFunctionDef: ("a function within a function", "write its body where it is called"),
+    ast.ClassDef: ("a class", "write functions only"),
+    ast.Try: ("'try'", "a graph cannot catch errors: leave them to its caller"),
+    ast.TryStar: ("'try'", "a graph cannot catch errors: leave them to its caller"),
+    ast.Raise: ("'raise'", "leave checks to the caller"),
+    ast.Assert: ("'assert'", "leave checks to the caller"),
+    ast.Import: ("an import within a function", "write it at the top of the file"),
+    ast.ImportFrom: ("an import within a function", "write it at the top of the file"),
+    ast.Global: ("'global'", "pass it as a parameter, return the new value"),
+    ast.Nonlocal: ("'nonlocal'", "pass it as a parameter, return the new value"),
+    ast.AsyncWith: ("'async'", "write with torch.no_grad():"),
+}
+_WRITE_OUT = "write out each item"
+EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
+    ast.ListComp: ("a comprehension", _WRITE_OUT),
+    ast.SetComp: ("a comprehension", _WRITE_OUT),
+    ast.DictComp: ("a comprehension", _WRITE_OUT),
+    ast.GeneratorExp: ("a comprehension", _WRITE_OUT),
+    ast.Lambda: ("a lambda", "write its body where it is called"),
+    ast.IfExp: ("a conditional expression", _BRANCH),
+    ast.BoolOp: ("'and' or 'or'", "write & and | of tensors"),
+    ast.Dict: ("a dict", "name each item, return a tuple"),
+    ast.Set: ("a set", "write a tuple"),
+    ast.Await: ("'await'", "a graph is straight-line code"),
+    ast.Yield: ("'yield'", "return a tuple"),
+    ast.YieldFrom: ("'yield'", "return a tuple"),
+    ast.JoinedStr: ("an f-string", "write the text"),
+    ast.NamedExpr: ("':='", "write a separate assignment"),
+    ast.Starred: ("a '*' here", "write out each item"),
+    ast.Slice: ("a slice here", "write slices in subscripts"),
+}
+
+
+# ---- functions that PyTorch implements in Python
+
+
+_TEXT = Path(__file__).with_name("prelude.py").read_text(encoding="utf-8")
+
+Functions = dict[str, ast.FunctionDef]
+
+
+@cache
+def functions(of: str) -> Functions:
+    """The definitions for a module or class of torch, `torch.nn.functional`; "" for those that only others call."""
+    body = ast.parse(_TEXT).body
+    of_classes = {ast.get_docstring(each): each.body for each in body if isinstance(each, ast.ClassDef)}
+    found: Functions = {}
+    for each in of_classes.get(of, []) if of else body:
+        if isinstance(each, ast.FunctionDef):
+            found[each.name] = each
+        elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Attribute):  # the same as one of torch
+            found[each.value.attr] = functions("torch")[each.value.attr]
+    return found
+
+
+# Functions that torch computes in Python from sizes or with random numbers: the hint on what to write instead.
+_SAMPLES = (
+    "write torch.ops.aten.fractional_max_pool{}d(x, kernel_size, output_size, samples)[0], samples being an input"
+)
+_OUTSIDE = "take gradients outside of the graph"
+_CHECKPOINT = "call the function itself, and generate with memory=0.5: the backward computes values again"
+_EXPORT = "export a model with it: torch.export keeps it in the .pt2"
+REFUSED = {
+    "torch.utils.checkpoint.checkpoint": _CHECKPOINT,
+    "torch.utils.checkpoint.checkpoint_sequential": _CHECKPOINT,
+    "torch.cond": _EXPORT,
+    "torch.autograd.grad": _OUTSIDE,
+    "torch.autograd.backward": _OUTSIDE,
+    "torch.nn.functional.fractional_max_pool2d": _SAMPLES.format(2),
+    "torch.nn.functional.fractional_max_pool3d": _SAMPLES.format(3),
+    "torch.nn.functional.max_unpool2d": "write torch.ops.aten.max_unpool2d(x, indices, output_size)",
+    "torch.nn.functional.max_unpool3d": "write torch.ops.aten.max_unpool3d(x, indices, output_size, stride, padding)",
+}
+
+# Methods without arguments that return numbers or shapes: `python::…`.
+MEASURES = {
+    "dim": "dim",
+    "ndimension": "dim",
+    "numel": "numel",
+    "nelement": "numel",
+    "storage_offset": "storage_offset",
+    "stride": "strides",
+}

@@ -1,1 +1,0 @@
-"""C++ expressions for the values of a graph."""
