@@ -61,7 +61,7 @@ def row_of(family: Family) -> FamilyRow:
         list(dict.fromkeys(f"{family.folder}/{name}".lstrip("/") for name in names)),
         [*family.templates],
         [*family.pieces],
-        list(dict.fromkeys(hole for file in files for hole in file.slots)),
+        list(dict.fromkeys(hole for file in files for hole in file.pieces)),
     )
 
 
