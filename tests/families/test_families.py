@@ -159,7 +159,7 @@ def with_a_new_family(own_code: Project) -> Project:
     (families / "made_up" / "__init__.py").touch()
     (families / "made_up" / "files.py").write_text(_MADE_UP)
     table = families / "table.py"
-    table.write_text(table.read_text().replace("hook_files graphs", "hook_files made_up graphs"))
+    table.write_text(table.read_text().replace("hook_files\n", "hook_files made_up\n"))
     own_code.path("templates/MadeUp.h").write_text("// ${generated_comment}\n${names}\n")
     return own_code
 
@@ -259,7 +259,7 @@ def test_a_new_kind_of_units_is_a_module_and_a_name(with_a_new_family: Project) 
     kinds = with_a_new_family.root / "pipeline" / "gradmill" / "stages" / "kinds"
     (kinds / "letters.py").write_text(_LETTERS)
     registry = kinds / "__init__.py"
-    registry.write_text(registry.read_text().replace("KINDS = {\n", 'KINDS = {\n    "letter": "letters",\n'))
+    registry.write_text(registry.read_text().replace("_OWN = {\n", '_OWN = {\n    "letter": "letters",\n'))
     family = kinds.parents[1] / "families" / "made_up" / "files.py"
     own = 'unit, subject = "letter", "kinds.letters.counted"\n    templates, needs'
     planned = "' '.join(map(str, subject))"
