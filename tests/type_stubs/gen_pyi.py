@@ -1,5 +1,5 @@
 """In the place of a checkout's tools/pyi/gen_pyi.py: a small script with what PyTorch's is made of. It runs with the
-torchgen of the checkout, and gradmill reads it as data. It is written as PyTorch's is.
+torchgen of the checkout, and in gradmill without. It is written as PyTorch's is.
 """
 
 # ruff: noqa: B028, PLW2901, RUF005

@@ -18,7 +18,7 @@ from cli.test_generate_code import Checkout, make
 from project import files_in
 from releases import WHEELS, find_wheel
 
-from gradmill.families.type_stubs.order import orders_of
+from gradmill.families.bindings.order import in_precedence
 from gradmill.releases import KNOWN
 from type_stubs.stub_checkouts import SCRIPT, add_stubs, by_script
 
@@ -175,18 +175,12 @@ def test_signatures_are_ordered_among_those_of_all_names() -> None:
         "b": {"b(Scalar x)": ("Scalar",), "b(SymInt[] x)": ("SymInt[]",), "b(Scalar x, int y)": ("Scalar", "int")},
         "z": {"z(Tensor x)": ("Tensor",), "z(Scalar x)": ("Scalar",), "z(Tensor x, Tensor y)": ("Tensor", "Tensor")},
     }
-    types = {text: own for listed in names.values() for text, own in listed.items()}
+    types = {text: own for listed in names.values() for text, own in sorted(listed.items())}
     groups = [SimpleNamespace(text=text, signature=_signature(text, own)) for text, own in types.items()]
-    expected: dict[str, list[str]] = defaultdict(list)
-    for group in sort_overloads(groups):
-        expected[group.text[0]].append(group.text)
-    assert _ordered(names) == expected
-    assert _ordered({"b": names["b"]})["b"] != expected["b"]  # alone
-
-
-def _ordered(names: dict[str, dict[str, tuple[str, ...]]]) -> dict[str, list[str]]:
-    found = orders_of({name: [*own.items()] for name, own in names.items()})
-    return {name: [[*names[name]][place] for place in order] for name, order in found.items()}
+    expected = [group.text for group in sort_overloads(groups)]
+    assert [[*types][at] for at in in_precedence([*types.values()])[0]] == expected
+    alone = [[*names["b"]][at] for at in in_precedence([*names["b"].values()])[0]]
+    assert alone != [text for text in expected if text in names["b"]]
 
 
 def _signature(text: str, types: tuple[str, ...]) -> SimpleNamespace:
@@ -220,6 +214,13 @@ def test_an_edit_of_a_docstring_or_of_the_script_runs_what_it_changes(checkout: 
     assert stubs(checkout) == by_script(checkout.root, tmp_path / "out")
 
 
+def test_a_checkout_without_docstrings_has_stubs_without_them(checkout: Checkout, tmp_path: Path) -> None:
+    (checkout.root / "torch/_torch_docs.py").unlink()
+    run = checkout.run("pyi", "--out", "out").ok()
+    assert "Tensor.is_cpu" in run.units
+    assert stubs(checkout) == by_script(checkout.root, tmp_path / "out")
+
+
 def test_a_new_function_is_in_all_lists(checkout: Checkout, tmp_path: Path) -> None:
     entry = "\n- func: pair(Tensor self) -> (Tensor first, Tensor second)\n  variants: function, method\n"
     with (checkout.root / NATIVE).open("a") as file:
@@ -245,36 +246,46 @@ def test_explain_says_what_a_hint_is_made_from(checkout: Checkout) -> None:
 
 
 ERRORS = {  # what is replaced in the script -> with what, and the report
-    "FACTORY = [": ("FACTORY = [][0], [", "it fails here: IndexError: list index out of range"),
-    "blocklist = [": ("blocked = [", "the script has no blocklist"),
-    "    for op in comparison_ops:": ("    while comparison_ops:", "gradmill does not read such a statement"),
-    '"def exp(input: str) -> Tensor: ..."': ('"def exp(input: str)', "not Python: unterminated string literal"),
-    '        "torch/_C/_nn.pyi",': ('        "torch/_C/_other.pyi",', "the script writes torch/_C/_other.pyi, which"),
+    "FACTORY = [": ("FACTORY = [][0], [", "IndexError: list index out of range"),
+    "blocklist = [": ("blocked = [", "NameError: name 'blocklist' is not defined"),
+    '"def exp(input: str) -> Tensor: ..."': ('"def exp(input: str)', "SyntaxError: unterminated string literal"),
+    '        "torch/_C/_nn.pyi",': ('        "torch/_C/_other.pyi",', "gradmill does not know torch/_C/_other.pyi"),
     "    gen_nn_functional(fm)": (
         "    if FileManager.all:\n        gen_nn_functional(fm)",
-        "not known without its",
+        "__bool__ should return bool",
     ),
-    "unsorted_function_hints: dict[str, list[str]] = c": ("others = c", "the script has no unsorted_function_hints"),
-    '"function_hints": function_hints,': ("", "the script has no hole 'function_hints'"),
-    '        lambda: {"c_nn_function_hints"': ('        lambda: FileManager or {"c"', "not known without its imports"),
-    '"dispatched_hints": hints': ('"dispatched_hints": [Variant.method]', "'dispatched_hints' is not known before"),
-    "DEVICE = ": ("DEVICE = open('secret').read() and ", "this is not known without its imports"),
+    "def gen_pyi(": ("def generate(", "it has no gen_pyi"),
+    '"function_hints": function_hints,': ("", "it has no function_hints"),
+    '"dispatched_hints": hints': ('"dispatched_hints": [Variant.method]', "no text fills dispatched_hints"),
+    '"imported_hints": imported': ('"imported_hints": f"{Variant.method}"', "__str__ returned non-string"),
+    "DEVICE = ": (
+        "DEVICE = open('secret').read() and ",
+        "reads and writes nothing but its arguments and result (open)",
+    ),
 }
 
 
 @pytest.mark.parametrize("old", ERRORS)
-def test_a_script_that_cannot_be_read_is_an_error_at_its_line(checkout: Checkout, old: str) -> None:
-    """It is never executed."""
+def test_a_script_that_fails_without_pytorch_is_an_error(checkout: Checkout, old: str) -> None:
     before, (new, problem) = stubs(checkout), ERRORS[old]
     edit(checkout, SCRIPT, old, new)
-    checkout.run("pyi", "--out", "out").failed(f"{SCRIPT}:", problem)
+    checkout.run("pyi", "--out", "out").failed(f"{SCRIPT}:", "the script fails without PyTorch: ", problem)
     assert stubs(checkout) == before
 
 
-def test_the_place_of_an_error_is_that_of_the_statement(checkout: Checkout) -> None:
-    edit(checkout, SCRIPT, "    for op in comparison_ops:", "    while comparison_ops:")
-    line = 1 + (checkout.root / SCRIPT).read_text().split("\n").index("    while comparison_ops:")
-    checkout.run("pyi", "--out", "out").failed(f"{SCRIPT}:{line}:5: error: ", "write it as PyTorch's releases do")
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        (SCRIPT, "    for op in comparison_ops:", "    for op in comparison_ops.all:"),
+        (SCRIPT, "    for op in comparison_ops:", "    for op in comparison_ops)"),
+        ("torch/_torch_docs.py", 'torch.mul.__module__ = "torch"', "torch.mul()()[0]"),
+        ("torch/_tensor_docs.py", "from torch._torch_docs import common_args", "from torch._torch_docs import none"),
+    ],
+)
+def test_the_place_of_an_error_is_the_line_of_the_checkout(checkout: Checkout, name: str, old: str, new: str) -> None:
+    edit(checkout, name, old, new)
+    line = 1 + (checkout.root / name).read_text().split("\n").index(new)
+    checkout.run("pyi", "--out", "out").failed(f"{name}:{line}:1: error: ", "write it as PyTorch's releases do")
 
 
 def test_overloads_with_other_named_results_are_refused_as_by_the_script(checkout: Checkout, tmp_path: Path) -> None:
@@ -293,7 +304,7 @@ def test_a_package_has_no_stubs(tmp_path: Path, torch_specs: Path) -> None:
     run = forked.gradmill(
         ["pyi", "--native-functions-path", str(torch_specs / "ATen/native/native_functions.yaml")], tmp_path
     )
-    run.failed("not the file of a PyTorch checkout", "packages of torch lack the templates")
+    run.failed("not that of a PyTorch checkout", "packages of torch lack the templates")
     forked.gradmill(["specs=torch", "families=stubs"], tmp_path).failed(
         "families=stubs: the spec set has no gen_pyi.py"
     )
@@ -308,9 +319,12 @@ def test_a_checkout_without_a_template_is_an_error(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--tags-path", "version.txt"], "--tags-path version.txt: not that of the checkout"),
-        (["--deprecated-functions-path", "missing"], "--deprecated-functions-path missing: not that of the checkout"),
-        (["--template-dir", "torch"], "--template-dir torch: not that of the checkout"),
+        (["--tags-path", "version.txt"], "--tags-path version.txt: not that of a PyTorch checkout"),
+        (
+            ["--deprecated-functions-path", "missing"],
+            "--deprecated-functions-path missing: not that of a PyTorch checkout",
+        ),
+        (["--template-dir", "torch"], "--template-dir torch: not that of a PyTorch checkout"),
         (["--out", ""], "--out: the path is empty"),
         (["families=nodes"], "the script writes the stubs alone"),
     ],

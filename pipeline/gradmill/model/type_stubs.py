@@ -4,14 +4,11 @@ from msgspec import Struct
 
 from gradmill.model.bindings import Binding
 
-GENERATED = "\0"  # in a list of hints: the place of those that signatures give
-
 
 class Written(Struct, frozen=True, array_like=True):
     """What gen_pyi.py says of the hints of a name."""
 
-    hints: list[str]  # written by hand, with GENERATED between them
-    by_hand: bool  # whether signatures give none, but deprecated ones
+    hints: list[str]  # with one place for all that signatures give
     replaced: list[tuple[str, str]]  # what is replaced in all of them, with the replacements
 
 
@@ -20,6 +17,7 @@ class StubScript(Struct, frozen=True, array_like=True):
 
     names: dict[str, Written]  # by `torch.add` or `Tensor.add_`
     holes: dict[str, dict[str, str | list[str]]]  # file -> hole -> text; the names of units if these fill it
+    docstrings: dict[str, str]  # by the same names: a hint with its docstring, with a place for its text
 
 
 class Hint(Struct, frozen=True, array_like=True):
@@ -28,4 +26,4 @@ class Hint(Struct, frozen=True, array_like=True):
     written: Written
     binding: Binding | None  # what Python calls by this name, if there is something
     order: list[int]  # the places of its signatures; none if there is one
-    docstring: str | None
+    docstring: str | None  # as in StubScript

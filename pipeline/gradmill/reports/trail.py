@@ -45,7 +45,7 @@ Ends = dict[Name, None]  # in the order of their discovery
 _PARTS = {infos_of.name, synthesized.name}  # tables with items that are parts of one value
 # Tables by what is an input for each of their items. By name: importing the modules is slow, and few runs need them.
 _ADDED_TEXTS = {f"{reads.module}:texts": name for name, reads in readers().items()}
-_HINTS, _DOCSTRINGS = "gradmill.stages.hints:hints", "gradmill.stages.hints:docstrings"
+_HINTS, _DOCSTRINGS = "gradmill.stages.kinds.hints:hints", "gradmill.stages.kinds.hints:docstrings"
 
 
 class Trail:
@@ -196,7 +196,7 @@ def end_of(name: Name) -> Name | None:
         if name[1] == _HINTS:
             return (INPUT, spec_label("stub_script"))
         if name[1] == _DOCSTRINGS:
-            return (INPUT, spec_label("tensor_docs" if name[-1].startswith("torch._C.") else "torch_docs"))
+            return (INPUT, spec_label("tensor_docs" if name[-1].startswith("Tensor.") else "torch_docs"))
         if name[1] in (variants.name, structseqs.name):
             return entry_end("native", entry_of(name[-1]))
         if name[1] == values.name:

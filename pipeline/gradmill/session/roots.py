@@ -47,7 +47,7 @@ _LAYERED = _in(
 )
 _LATER = (
     *_in("stages", "python_names structseqs views operators variants registrations groups schema_registrations"),
-    *_in("stages", "name_lists shims native_aot hints"),
+    *_in("stages", "name_lists shims native_aot"),
     *KINDS.values(),
     *_in("stages.formulas", "vocabulary cut"),
 )

@@ -14,6 +14,7 @@ from gradmill.model.regex import regex
 from gradmill.model.shims import FALLBACKS, SHIMIFIED, ShimVersion
 from gradmill.problems.problem import SpecError, TextError, all_of
 from gradmill.releases.model import Release
+from gradmill.specs.text import parse_python
 
 Versions = tuple[ShimVersion, ...]  # the newest first
 
@@ -25,11 +26,7 @@ _SINCE, _NEW = "since", "new_args"
 def read_fallback_ops(text: str, release: Release) -> dict[str, dict[str, Versions]]:
     """The versions of each operator in each list, by the name of the list and `aten.add.Tensor`. Raises a TextError for
     what is not a literal, and for a version that upstream refuses."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-        raise TextError(f"not Python: {getattr(error, 'msg', error)}", "correct the file", line, column) from error
+    module = parse_python(text)
     lists: dict[str, dict[str, Versions]] = {}
     errors: list[SpecError] = []
     for statement in module.body:

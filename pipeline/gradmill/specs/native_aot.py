@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from gradmill.model.native_aot import AotDeclaration
 from gradmill.model.regex import regex
 from gradmill.problems.problem import TextError
+from gradmill.specs.text import parse_python
 
 _OP, _KEY, _UNCONDITIONAL = "ATEN_OP", "DISPATCH_KEY", "UNCONDITIONAL"
 _CONSTANTS = (_OP, _KEY, "KERNEL_MODULE")
@@ -27,11 +28,7 @@ _FAMILY = "declarations"  # the function of a module that computes several decla
 
 def read_declaration(text: str) -> AotDeclaration:
     """The declaration. Raises a TextError for one that is computed, and for a module that upstream refuses."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-        raise TextError(f"not Python: {getattr(error, 'msg', error)}", "correct the file", line, column) from error
+    module = parse_python(text)
     _check_names(module)
     constants = _constants(module)
     for name in _CONSTANTS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from gradmill.model.regex import regex
@@ -27,6 +28,15 @@ def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
         problem = f"byte 0x{data[error.start]:02x} is not UTF-8"
         raise TextError(problem, "save the file as UTF-8", line, column) from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def parse_python(text: str) -> ast.Module:
+    """The syntax tree of a module. Raises a TextError for text that is not Python."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+        raise TextError(f"not Python: {getattr(error, 'msg', error)}", "correct the file", line, column) from error
 
 
 def check_characters(text: str) -> None:

@@ -74,9 +74,9 @@ def _holes(db: Database) -> dict[str, dict[str, str | list[str]]]:
     """The text of type stubs that no unit prints; none if they are not requested."""
     if TYPE_STUBS.name not in families(db):
         return {}
-    from gradmill.stages.hints import holes  # few runs have them
+    from gradmill.stages.kinds.hints import script  # few runs have them
 
-    return holes(db)
+    return script(db).holes
 
 
 def _twice(db: Database, file: File, problem: str) -> Problem:

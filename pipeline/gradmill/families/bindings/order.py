@@ -19,6 +19,8 @@ from gradmill.model.bindings import Binding, Overload
 from gradmill.problems.problem import SpecError, all_of
 from gradmill.releases.model import Release
 
+Types = tuple[str, ...]  # of the arguments of a signature
+
 
 class SignatureGroup(Struct, frozen=True):
     """A signature and what it calls: a function, and its out variant if it has one."""
@@ -97,22 +99,38 @@ def _near(bases: dict[str, tuple[PythonSignature, Overload]]) -> str:
 
 
 def _ordered(listed: Sequence[SignatureGroup]) -> list[SignatureGroup]:
-    """The groups so that each follows those that take precedence over it (sort_overloads). SpecError for a cycle."""
-    before = {
-        i: {j for j, other in enumerate(listed) if yields(_types(group), _types(other))}
-        for i, group in enumerate(listed)
-    }
-    order = [i for i in before if not before[i]]
-    waiting = {i: others for i, others in before.items() if others}
-    for i in order:  # grows
-        for j in [*waiting]:
-            waiting[j].discard(i)
-            if not waiting[j]:
-                del waiting[j]
-                order.append(j)
-    if waiting:
+    """The groups so that each follows those that take precedence over it. SpecError for a cycle."""
+    types = [tuple(each.type for each in group.signature.inputs) for group in listed]
+    order, rest = in_precedence(types)
+    if rest:
+        waiting = {i: {j for j in rest if yields(types[i], types[j])} for i in rest}
         raise _cycle([listed[i] for i in _circle(waiting)])
     return [listed[i] for i in order]
+
+
+def in_precedence(signatures: Sequence[Types]) -> tuple[list[int], list[int]]:
+    """The places of signatures so that each follows those that take precedence over it (sort_overloads); and of those
+    that wait for one another."""
+    places: dict[Types, list[int]] = {}
+    for at, types in enumerate(signatures):
+        places.setdefault(types, []).append(at)
+    by_length: dict[int, list[Types]] = {}
+    for types in places:
+        by_length.setdefault(len(types), []).append(types)
+    followers: dict[Types, list[Types]] = {types: [] for types in places}
+    waits = dict.fromkeys(places, 0)
+    for one in places:
+        for other in (each for each in by_length[len(one)] if yields(one, each)):
+            followers[other].append(one)
+            waits[one] += len(places[other])
+    order = [at for at, types in enumerate(signatures) if not waits[types]]
+    for at in order:  # grows
+        freed: list[int] = []
+        for types in followers[signatures[at]]:
+            waits[types] -= 1
+            freed += places[types] if not waits[types] else []
+        order += sorted(freed)
+    return order, [at for at, types in enumerate(signatures) if waits[types]]
 
 
 def _circle(waiting: Mapping[int, Set[int]]) -> list[int]:
@@ -137,10 +155,6 @@ def _unordered(overload: Overload, rules: str) -> SpecError:
     error = SpecError(problem, "give one of them another name, or another number of arguments")
     blame(error, overload)
     return error
-
-
-def _types(group: SignatureGroup) -> list[str]:
-    return [each.type for each in group.signature.inputs]
 
 
 def yields(one: Sequence[str], other: Sequence[str]) -> bool:

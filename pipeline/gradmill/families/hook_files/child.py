@@ -66,6 +66,8 @@ def failure(error: BaseException, modules: Mapping[str, str]) -> dict[str, Any]:
         if name in modules:
             at = (name, traceback.tb_lineno)
         traceback = traceback.tb_next
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        at = (error.filename.removesuffix(".py"), error.lineno or 1)
     return {"error": f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, "at": at}
 
 
@@ -93,13 +95,13 @@ def main() -> None:
     sys.addaudithook(refuse)
     for line in calls:
         name, arguments = json.loads(line, object_hook=attributes)
-        if name != "select":  # the last is the release
+        if name in ("unit", "files"):  # the last is the release
             arguments[-1] = tuple(arguments[-1])
         try:
-            answer = {"value": called(importlib.import_module(MAIN), name, arguments)}
+            answer = json.dumps({"value": called(importlib.import_module(MAIN), name, arguments)})
         except BaseException as error:  # also SystemExit: it is the hooks' error
-            answer = failure(error, modules)
-        answers.write(json.dumps(answer) + "\n")
+            answer = json.dumps(failure(error, modules))
+        answers.write(answer + "\n")
         answers.flush()
 
 

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 
 from gradmill.families.family import Family, Layout, TreeFolders
 from gradmill.families.file import Content, File, pieces_in
+from gradmill.families.type_stubs.stand_ins import CLASSES, FUNCTIONS, METHODS
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
-HINTS, CLASS = "hints", "class"
-FUNCTIONS, METHODS, CLASSES = "function_hints", "tensor_method_hints", "structseq_defs"
-_SLOTS = {FUNCTIONS: HINTS, METHODS: HINTS, CLASSES: CLASS}
+_SLOTS = {FUNCTIONS: "hints", METHODS: "hints", CLASSES: "class"}
 _OF_FUNCTIONS = "torch/_C/_VariableFunctions.pyi.in"
 # Files -> their templates, and the hole that takes text of units.
 STUBS = {
@@ -34,12 +33,12 @@ class TypeStubs(Family):
     """Names in the order of the script."""
 
     name, label = "type_stubs", "type stubs"
-    unit, subject = "hint", "hints.hint"
+    unit, subject = "hint", "kinds.hints.hint"
     templates, needs = tuple(dict.fromkeys(template for template, _ in STUBS.values())), _OF_FUNCTIONS
     needs_file = "stub_script"
     reads = ("deprecated", "stub_script", "torch_docs", "tensor_docs", "torchgen_model")
-    rendered = (HINTS, CLASS)
-    planner = "text"
+    rendered = ("hints", "class")
+    planner = ""
     slots = _SLOTS
     described = by_default = False
     subsets = {"stubs": ""}
@@ -51,15 +50,14 @@ class TypeStubs(Family):
         """The files. What no unit prints comes from the script, and so does the order of units."""
         from gradmill.families.type_stubs.text import comment  # few runs have this family
 
-        listed = []
-        for name, (template, slot) in STUBS.items():
-            if name not in layout.holes:
-                continue
-            holes: dict[str, Content] = {hole: text for hole, text in layout.holes[name].items() if hole not in _SLOTS}
-            names = tuple(layout.holes[name].get(slot, ()))
-            holes |= pieces_in({slot: _SLOTS[slot]} if slot else {})
-            listed.append(File(name, template, holes, names, comment=comment(template, release)))
-        return listed
+        found = []
+        for name, holes in layout.holes.items():
+            template, slot = STUBS[name]
+            contents: dict[str, Content] = {hole: text for hole, text in holes.items() if hole not in _SLOTS}
+            contents |= pieces_in({hole: _SLOTS[hole] for hole in holes if hole in _SLOTS})
+            names = tuple(holes.get(slot, ()))
+            found.append(File(name, template, contents, names, comment=comment(template, release)))
+        return found
 
 
 TYPE_STUBS = TypeStubs()

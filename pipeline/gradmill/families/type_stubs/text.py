@@ -7,16 +7,17 @@ torchgen: `python.PythonSignature.signature_str_pyi`, `python.PythonSignature.si
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from inspect import cleandoc
 
 from gradmill.families.bindings.order import SignatureGroup, blamed, grouped
 from gradmill.families.bindings.signature import NONE, Parameter, PythonSignature
 from gradmill.families.sections import Text
 from gradmill.families.template import Value
+from gradmill.families.type_stubs.stand_ins import DEPRECATED, GENERATED, signature_lines
 from gradmill.grammar.types import element
 from gradmill.model.schema import Schema
-from gradmill.model.type_stubs import GENERATED, Hint
+from gradmill.model.type_stubs import Hint
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.native.structseqs import named_results
@@ -27,7 +28,6 @@ _NAMES = {  # of types that have one name in all releases
     **{"int": "_int", "DeviceIndex": "_int", "float": "_float", "bool": "_bool", "ScalarType": "_dtype"},
     **{"QScheme": "_qscheme", "Layout": "_layout", "MemoryFormat": "memory_format"},
 }
-_WIDTH = 80  # of a line of code
 _DEFAULTS = {
     **dict.fromkeys(NONE, "None"),
     "MemoryFormat::Contiguous": "contiguous_format",
@@ -36,53 +36,32 @@ _DEFAULTS = {
 }
 
 
-def plan(hint: Hint, release: Release) -> Hint:
-    """The name with what its stub needs."""
-    return hint
-
-
 def render(hint: Hint, release: Release) -> dict[str, str]:
     """The pieces by name. Raises SpecError as `grouped`."""
     groups = grouped(hint.binding, release) if hint.binding is not None else []
     groups = [groups[place] for place in hint.order] if len(hint.order) == len(groups) else groups
-    generated = [text for group in groups for text in _signatures(group, hint, release)]
-    hints = [text for each in hint.written.hints for text in (generated if each == GENERATED else [each])]
+    hints: list[str] = []
+    for each in hint.written.hints:
+        own = [group for group in groups if each == GENERATED or group.signature.deprecated]
+        generated = [text for group in own for text in _signatures(group, release)]
+        hints += generated if each in (GENERATED, DEPRECATED) else [each]
     for old, new in hint.written.replaced:
         hints = [text.replace(old, new) for text in hints]
     if len(hints) > 1:
         hints = [f"@overload\n{text}" for text in hints]
     if hint.docstring is not None:
-        hints = [_documented(text, hint.docstring, release) for text in hints]
+        hints = [hint.docstring.replace(GENERATED, text.removesuffix("...").rstrip()) for text in hints]
     return {"hints": "\n".join(hints), "class": _class(groups, release)}
 
 
-def _documented(text: str, docstring: str, release: Release) -> str:
-    """A hint with the docstring of the name."""
-    if release.spaces_docstrings:
-        docstring = cleandoc(docstring).strip()
-    if "..." not in text:  # an attribute
-        return f'{text}\nr"""{docstring}"""\n'
-    lines = [text.removesuffix("..."), *(f"    {line}" for line in ('r"""', *docstring.split("\n"), '"""', "..."))]
-    if release.spaces_docstrings:
-        lines = [lines[0].rstrip(), *lines[1:-1]]
-    return "\n".join(lines)
-
-
-def _signatures(group: SignatureGroup, hint: Hint, release: Release) -> Iterator[str]:
+def _signatures(group: SignatureGroup, release: Release) -> Iterator[str]:
     """The hints of a signature: without `out` if it is deprecated, then as it is, then with its sizes as arguments."""
     signature, has_out = group.signature, group.out is not None
-    if hint.written.by_hand and not signature.deprecated:
-        return
-    if signature.deprecated and has_out:
-        yield _signature(group, release, out=False)
-    yield _signature(group, release, out=has_out)
-    sizes = (signature.parameters or (Parameter("", ""),))[0]
-    if not signature.deprecated and len(signature.positional) == 1 and _is_list_of_ints(sizes.type):
+    for out in (False, True) if signature.deprecated and has_out else (has_out,):
+        yield _signature(group, release, out=out)
+    sizes = signature.parameters[0] if len(signature.positional) == 1 and not signature.deprecated else None
+    if sizes is not None and sizes.type.endswith("]") and element(sizes.type) in ("int", "SymInt"):
         yield _signature(group, release, out=has_out, sizes=sizes)
-
-
-def _is_list_of_ints(type_: str) -> bool:
-    return type_.endswith("]") and element(type_) in ("int", "SymInt")
 
 
 def _signature(group: SignatureGroup, release: Release, *, out: bool, sizes: Parameter | None = None) -> str:
@@ -91,40 +70,26 @@ def _signature(group: SignatureGroup, release: Release, *, out: bool, sizes: Par
     parameters = signature.parameters if out else signature.inputs
     texts = [_parameter(each, signature, release) for each in parameters]
     if sizes is not None:
-        of = argument_type(element(sizes.type) or "", release)
-        texts[0] = f"*{sizes.name}: {_TYPES.of(release)['variadic'].fill({'type': of})}"
+        texts[0] = f"*{sizes.name}: {_filled('variadic', argument_type(element(sizes.type) or '', release), release)}"
     elif len(texts) > len(signature.positional):
         texts.insert(len(signature.positional), "*")
     if signature.method and not signature.deprecated:
         texts.insert(0, "self")
     returns = _returns(group, release)
-    plain = f"def {signature.name}({', '.join(texts)}) -> {returns}: ..."
-    text = signature_lines(signature.name, texts, returns) if release.spaces_docstrings else plain
+    text = signature_lines(signature.name, texts, returns, 80 if release.spaces_docstrings else sys.maxsize)
     schema = _schema(group)
     own = _filled("inplace_foreach", argument_type(schema.inputs[0].type, release), release) if schema.inputs else ""
     is_foreach = schema.name.unqualified.startswith("_foreach_") and schema.name.inplace
     return text.replace(") -> None:", f") -> {own}:") if is_foreach and own else text
 
 
-def signature_lines(name: str, arguments: Sequence[str] = (), return_type: str | None = None) -> str:
-    """A function without a body, on several lines if it is long: as upstream formats it since 2.8."""
-    arguments, returns = list(arguments), "" if return_type is None else f" -> {return_type}"
-    line = f"def {name}({', '.join(arguments)}){returns}: ..."
-    if len(line) <= _WIDTH or arguments in ([], ["self"]):
-        return line
-    lines = [f"def {name}(", *(f"    {each}," for each in arguments), f"){returns}: ..."]
-    text = "\n".join(lines)
-    return text if max(map(len, lines)) <= _WIDTH else f"{text.removesuffix(' ...')}  # fmt: skip\n    ..."
-
-
 def _parameter(each: Parameter, signature: PythonSignature, release: Release) -> str:
-    type_, name, deprecated = argument_type(each.type, release), each.name, signature.deprecated
+    type_, deprecated = argument_type(each.type, release), signature.deprecated
+    name = {"from": "from_"}.get(each.name, each.name)  # a keyword of Python
     if name == "self" and type_ == "Tensor" and not signature.method and not deprecated:
         name = "input"
-    if name == "from":  # a keyword of Python
-        name = "from_"
     if name == "out" and not deprecated:
-        type_ = _optional(type_, release) if type_ == "Tensor" else _filled("out_list", type_, release)
+        type_ = _filled("optional", type_, release) if type_ == "Tensor" else _filled("out_list", type_, release)
     if each.default is None or (deprecated and each.outputs and each.default == "None"):
         return f"{name}: {type_}"
     return f"{name}: {type_} = {_default(each.default, each.type, release)}"
@@ -137,10 +102,6 @@ def _default(default: str, type_: str, release: Release) -> str:
     return _DEFAULTS.get(default, default)
 
 
-def _optional(type_: str, release: Release) -> str:
-    return _filled("optional", type_, release)
-
-
 def _filled(section: str, type_: str, release: Release) -> str:
     return _TYPES.of(release)[section].fill({"type": type_}).replace(" | None | None", " | None")
 
@@ -151,7 +112,7 @@ def argument_type(type_: str, release: Release) -> str:
     if inner is None:
         return types[type_].fill({}) if type_ in types else _NAMES.get(type_, "")
     if type_.endswith("?"):
-        return _optional(argument_type(inner, release), release)
+        return _filled("optional", argument_type(inner, release), release)
     name = f"optional_{inner[:-1]}_list" if inner.endswith("?") else f"{inner}_list"
     name = name if type_.endswith("[]") else f"sized_{name}"
     return types[name if name in types else "list"].fill({"type": argument_type(inner, release)})
@@ -159,13 +120,10 @@ def argument_type(type_: str, release: Release) -> str:
 
 def return_type(type_: str, release: Release) -> str:
     """The Python type of a result."""
-    types, inner = _TYPES.of(release), element(type_)
+    inner = element(type_)
     if inner is None:
-        named = f"returned_{type_}"
-        return types[named].fill({}) if named in types else argument_type(type_, release)
-    if type_.endswith("?"):
-        return _optional(return_type(inner, release), release)
-    return types["returned_list"].fill({"type": return_type(inner, release)})
+        return argument_type(f"returned_{type_}", release) or argument_type(type_, release)
+    return _filled("optional" if type_.endswith("?") else "returned_list", return_type(inner, release), release)
 
 
 def _schema(group: SignatureGroup) -> Schema:
@@ -178,11 +136,7 @@ def _returns(group: SignatureGroup, release: Release) -> str:
     if named_results(schema):
         return f"torch.return_types.{group.signature.name}"
     types = [return_type(each.type, release) for each in schema.returns]
-    return _tuple(types, release) if len(types) > 1 else "".join(types) or "None"
-
-
-def _tuple(types: Sequence[str], release: Release) -> str:
-    return _TYPES.of(release)["results"].fill({"types": ", ".join(types)})
+    return _filled("results", ", ".join(types), release) if len(types) > 1 else "".join(types) or "None"
 
 
 def _class(groups: Sequence[SignatureGroup], release: Release) -> str:
@@ -196,8 +150,8 @@ def _class(groups: Sequence[SignatureGroup], release: Release) -> str:
                 continue
             types = [return_type(each.type, release) for each in schema.returns]
             properties = [f"@property\ndef {name}(self) -> {own}: ..." for name, own in zip(names, types)]
-            values: dict[str, Value] = {"name": group.signature.name, "results": _tuple(types, release)}
-            values |= {"count": len(names), "properties": properties}
+            values: dict[str, Value] = {"name": group.signature.name, "count": len(names), "properties": properties}
+            values["results"] = _filled("results", ", ".join(types), release)
             text = _CLASSES.of(release)["class"].fill(values) + "\n"
             if found not in ("", text):
                 hint = "give the returns of all overloads the same names and types, or none a name"
