@@ -18,8 +18,10 @@ from cli.test_generate_code import Checkout, make
 from project import files_in
 from releases import WHEELS, find_wheel
 
+from gradmill.extensions.browse.lsp.sessions.sets import Sets
 from gradmill.families.bindings.order import in_precedence
 from gradmill.releases import KNOWN
+from gradmill.session.own_code import OwnCode
 from type_stubs.stub_checkouts import SCRIPT, add_stubs, by_script
 
 NATIVE = "aten/src/ATen/native/native_functions.yaml"
@@ -240,6 +242,16 @@ def test_explain_says_what_a_hint_is_made_from(checkout: Checkout) -> None:
     assert "type_stubs unit that is written by hand" in checkout.run("explain", "torch.tensor", *words).ok().stdout
     edit(checkout, "torch/_tensor_docs.py", "On the CPU.", "Whether it is on the CPU.")
     assert f"_tensor_docs.py → Tensor.is_cpu → {METHODS}" in checkout.run("explain", *words).ok().stdout
+
+
+def test_an_editor_does_not_run_the_script_unless_it_may(built: Checkout) -> None:
+    """A checkout is a set of others."""
+    path = str(built.root / NATIVE)
+    for allowed, expected in (("0", ("nodes",)), ("1", ("nodes", "type_stubs"))):
+        variables = {"specs": str(built.root), "families": "nodes,stubs", "hooks": allowed}
+        session = Sets(variables, OwnCode()).of(path)
+        assert session is not None and session.config.families == expected
+        session.close()
 
 
 # ---- errors

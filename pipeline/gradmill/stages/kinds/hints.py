@@ -141,7 +141,9 @@ def named(db: Database, family: Family, name: str) -> Unit | None:
     if hints.item(db, name) is None:
         return None
     plain = name.rpartition(".")[2]
-    return bound.named(db, family, name) or Unit(name, name, plain, plain, ROLE, "")
+    return bound.named(db, family, name) or Unit(
+        name=name, title=name, shard_key=plain, overload=plain, role=ROLE, entry=""
+    )
 
 
 def of_function(db: Database, family: Family, identity: str) -> list[str]:
