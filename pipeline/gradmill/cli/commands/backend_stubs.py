@@ -21,11 +21,9 @@ class BackendStubs(Script):
     """A run that writes the stubs of a backend."""
 
     name = "backend-stubs"
-    about = (
-        "Writes what PyTorch's python -m torchgen.gen_backend_stubs writes, in its place, with its arguments (with"
-        " underscores, too). The variables specs= (by default the checkout or other set that this folder is, else the"
-        " installed torch), cache=DIR (by default build/gradmill), release=, strict= and format= are those of a run."
-    )
+    script = "python -m torchgen.gen_backend_stubs"
+    where = ""
+    more = "specs= (by default the checkout or other set that this folder is, else the installed torch), "
     needed = ("source-yaml", "output-dir", "impl-path")
     options_of: ClassVar = {
         "generated": "--output-dir PATH",

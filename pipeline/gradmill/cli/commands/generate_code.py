@@ -44,11 +44,7 @@ class GenerateCode(Script):
     """A run that writes the tree of PyTorch's script."""
 
     name = "generate-code"
-    about = (
-        "Writes what PyTorch's tools/setup_helpers/generate_code.py writes, in its place, with its arguments (with"
-        " underscores, too). Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill),"
-        " release=, strict= and format= are those of a run."
-    )
+    script = "tools/setup_helpers/generate_code.py"
     needed = ("install-dir", "selected-op-list-path", "operators-yaml-path")
     options_of: ClassVar = {
         "generated": "--gen-dir DIR",

@@ -23,11 +23,7 @@ class Pyi(Script):
     """A run that writes type stubs."""
 
     name = "pyi"
-    about = (
-        "Writes what PyTorch's tools/pyi/gen_pyi.py writes, in its place, with its arguments (with underscores, too)."
-        " Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill), release=, strict= and"
-        " format= are those of a run."
-    )
+    script = "tools/pyi/gen_pyi.py"
     needed = (*_PATHS, *_FOLDERS)
     options_of: ClassVar = {"specs": f"--{_NATIVE} FILE", "generated": "--out DIR"}
     fixed: ClassVar = {

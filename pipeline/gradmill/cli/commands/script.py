@@ -31,13 +31,15 @@ BUILD_FILES = {  # gradmill's own options: a variable -> its meaning
 
 
 class Script:
-    """A run with the arguments of a script. `name`: of the command; `about`: for help. `needed`: options with a path
-    that cannot be empty.
+    """A run with the arguments of a script. `name`: of the command; `script`: what it takes the place of. `needed`:
+    options with a path that cannot be empty.
     `options_of`: variables -> the options that stand for them, as help has them. `fixed`: other variables that
     arguments or the checkout determine -> what to write instead."""
 
     name: ClassVar[str]
-    about: ClassVar[str]
+    script: ClassVar[str]
+    where: ClassVar[str] = " Run it in the root of a checkout."
+    more: ClassVar[str] = ""  # the help of one more variable
     needed: ClassVar[tuple[str, ...]]
     options_of: ClassVar[Mapping[str, str]]
     fixed: ClassVar[Mapping[str, str]]
@@ -51,7 +53,12 @@ class Script:
     @classmethod
     def arguments(cls) -> Arguments:
         """The parser of the script's arguments, and of gradmill's own for other build systems."""
-        parser = Arguments(cls.name, cls.about, (*FILES, *cls.needed))
+        about = (
+            f"Writes what PyTorch's {cls.script} writes, in its place, with its arguments (with underscores, too)."
+            f"{cls.where} The variables {cls.more}cache=DIR (by default build/gradmill), release=, strict= and format="
+            " are those of a run."
+        )
+        parser = Arguments(cls.name, about, (*FILES, *cls.needed))
         cls.add_arguments(parser)
         group = parser.add_argument_group("for build systems")
         for name, meaning in BUILD_FILES.items():

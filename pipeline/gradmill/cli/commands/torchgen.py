@@ -54,11 +54,7 @@ class Torchgen(Script):
     """A run that writes ATen's files."""
 
     name = "torchgen"
-    about = (
-        "Writes what PyTorch's python -m torchgen.gen writes, in its place, with its arguments (with underscores, too)."
-        " Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill), release=, strict= and"
-        " format= are those of a run."
-    )
+    script = "python -m torchgen.gen"
     needed = ("source-path", "install-dir", "headeronly-install-dir", "output-dependencies", "op-selection-yaml-path")
     options_of: ClassVar = {
         "generated": "--install-dir DIR",
