@@ -49,6 +49,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "required-key-misspelt": [(TOML, 'versions = { keys = "version"', 'versions = { key = "version"')],
     "unknown-value": [(TOML, 'take = "defined"', 'take = "define"')],
     "wrong-type": [(TOML, "raw = true", 'raw = "yes"')],
+    "wrong-flags": [(TOML, "[family.nodes]\n", '[family.nodes]\neverything = "no"\n'), (TOML, "foreach_bindings = true", "foreach_bindings = 1")],
     "several-at-once": [(TOML, 'take = "defined"', 'takes = "defined"'), (TOML, "raw = true", "raw = 1")],
     "too-many-shards": [(TOML, 'templates = "templates"\nshards = 2', 'templates = "templates"\nshards = 4000')],
     "layer-without-name": [(TOML, '[[layer]]\nname = "plugin"\n', "[[layer]]\n")],

@@ -137,7 +137,7 @@ def _errors_in_table(value: dict[str, Any], table: type[Struct], path: Path) -> 
     found = [*_unknown_keys(unknown, known, path)]
     missing = [name for name, field in known.items() if field.required and name not in {*value, *unknown.values()}]
     found += [Diagnostic(path, f"'{name}' is missing", f"write {name} = …") for name in missing]
-    for key in value.keys() - unknown.keys():
+    for key in [key for key in value if key not in unknown]:
         found += _errors(value[key], known[key].type, (*path, key))
     if not found:
         try:

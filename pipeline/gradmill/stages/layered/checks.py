@@ -124,7 +124,7 @@ class _Names:
     def __init__(self, db: Database) -> None:
         self._db = db
         heads = [head for _, head in all_heads(db)]
-        self._known = {name for head in heads for name in (head.name, qualified(head))}
+        self._known = dict.fromkeys(sorted(name for head in heads for name in (head.name, qualified(head))))
 
     def check(self, path: Path, name: str) -> Iterator[Diagnostic]:
         hint = "name an operator with its overload, as in add.Tensor"
