@@ -92,8 +92,9 @@ def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
 
 def _verdicts(folder: Path) -> list[Path]:
     """The files of verdicts, from the oldest to the newest."""
-    paths = ((path.stat().st_mtime_ns, path) for path in folder.glob(f"{_VERDICT}*") if path.suffix != ".tmp")
-    return [path for _, path in sorted(paths)]
+    paths = [path for path in folder.glob(f"{_VERDICT}*") if path.suffix != ".tmp"]
+    stats = ((stat.mtime_ns, path) for path in paths if (stat := stat_of(str(path))) is not None)
+    return [path for _, path in sorted(stats)]
 
 
 def remove_killed(folder: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import warnings
 import zlib
-from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from torch import Tensor
 
 from gradmill.extensions.verify.child.calls import Values, mapped, tensors
 from gradmill.extensions.verify.child.recording import Recorder, bare_name
-from gradmill.io.files import replace_file
 
 Recorded = list[tuple[str, Values]]  # where a call is from, and its values
 
@@ -123,20 +123,25 @@ def _in_place(function: Any, sample: Any) -> None:
         function(mapped(torch.clone, sample.input), *sample.args, **sample.kwargs)
 
 
-def _place(folder: Path, name: str) -> Path:
-    return folder / f"samples-{torch.__version__}" / f"{name.replace('::', '.')}.pt"
+def _home(folder: Path) -> Path:
+    return folder / f"samples-{torch.__version__}"
 
 
 def _read(folder: Path, name: str) -> Recorded | None:
+    path = _home(folder) / f"{name.replace('::', '.')}.pt"
     try:
-        kept = torch.load(_place(folder, name), weights_only=True)
+        kept = torch.load(path, weights_only=True)
         return [(source, tuple(values)) for source, values in kept]
     except Exception:  # it is missing or damaged: it is recorded again
         return None
 
 
 def _write(folder: Path, name: str, calls: Recorded) -> None:
-    """Keeps calls in a file."""
-    kept = BytesIO()
-    torch.save([[source, list(values)] for source, values in calls], kept)
-    replace_file(str(_place(folder, name)), kept.getvalue())
+    """Keeps calls in a file that is whole or missing."""
+    home = _home(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / f"{name.replace('::', '.')}.pt"
+    handle, temporary = tempfile.mkstemp(dir=home)
+    with os.fdopen(handle, "wb") as file:
+        torch.save([[source, list(values)] for source, values in calls], file)
+    os.replace(temporary, path)
