@@ -85,6 +85,7 @@ def _of_aten(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {name.removeprefix("ATen/"): data for name, data in files.items() if name.startswith("ATen/")}
 
 
+@pytest.mark.slow(0.5)  # by default some of such edits are in cli/test_torchgen.py
 @pytest.mark.parametrize("title", TITLES)
 def test_an_edit_moves_exactly_the_files_that_differ(chain: dict[str, Stepped], title: str) -> None:
     by_times, by_bytes, stale = chain[title]

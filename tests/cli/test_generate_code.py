@@ -206,6 +206,15 @@ def test_files_of_another_build_of_the_tree_go_only_if_they_are_as_gradmill_wrot
     assert (place.read_text(), place.with_name("VariableType_0.cpp").exists()) == (notes, False)
 
 
+def test_files_of_a_build_of_the_tree_go_after_another_build_wrote_to_it(checkout: Checkout) -> None:
+    checkout.generate(*SUBSET)
+    checkout.generate("--subset", "pybindings")
+    before = checkout.files()
+    assert checkout.generate(*SUBSET, "--disable-autograd").stderr == ""
+    gone = before.keys() - checkout.files().keys()
+    assert {f"csrc/autograd/generated/VariableType_{shard}.cpp" for shard in range(5)} < gone
+
+
 def test_the_cache_can_be_lost_and_the_script_used_again(checkout: Checkout) -> None:
     checkout.generate()
     shutil.rmtree(checkout.root / "build")

@@ -239,6 +239,7 @@ def test_each_request_is_answered(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio
 async def test_code_that_changes_under_it_is_reported_once_and_ends_in_peace(
     own_code: Project, monkeypatch: pytest.MonkeyPatch

@@ -44,7 +44,7 @@ def cold_edited(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return _all_bytes(project.build())
 
 
-@pytest.mark.parametrize("seed", (0, 1, 2, 4711, 4294967295))
+@pytest.mark.parametrize("seed", (0, 1, 4294967295))
 def test_no_hash_seed_changes_a_byte(tmp_path: Path, small_specs: Path, cold: dict[str, bytes], seed: int) -> None:
     project = Project(tmp_path / "elsewhere", small_specs, RELEASE)
     project.run(seed=seed).ok()
