@@ -24,25 +24,25 @@ from never_wrong.campaign import Trial, options, run
 from project import ROOT
 
 COPIED = ("pipeline", "tests", "specs", "examples", "docs", "dodo.py", "pyproject.toml", "README.md")
-EQUALITY = ("tests/stages/test_equality.py", "tests/families/test_odd.py", "tests/lsp/test_bad.py")
+EQUALITY = ("tests/stages/test_equality.py", "tests/families/test_odd.py", "tests/browse/test_bad.py")
 TESTS = {  # of a folder of `gradmill`, with those in it: the tests that should notice, the fastest first
     ".": ("tests/cli", "tests/session"),
     "query": ("tests/query",),
     "store": ("tests/query", "tests/session/test_cache.py"),
     "io": ("tests/query", "tests/session/test_folder_record.py"),
-    "problems": ("tests/lsp/test_bad.py", "tests/problems"),
+    "problems": ("tests/browse/test_bad.py", "tests/problems"),
     "grammar": ("tests/grammar", *EQUALITY),
     "cpp": ("tests/cpp", *EQUALITY),
     "model": EQUALITY,
     "releases": (*EQUALITY, "tests/releases"),
     "specs": ("tests/specs", *EQUALITY, "tests/vendors"),
-    "lints": ("tests/lsp/test_bad.py", "tests/rules", "tests/problems"),
+    "lints": ("tests/browse/test_bad.py", "tests/rules", "tests/problems"),
     "rules": (*EQUALITY, "tests/rules"),
     "families": (*EQUALITY, "tests/families", "tests/aten"),
     "stages": (*EQUALITY, "tests/stages", "tests/aten/test_contract.py"),
-    "reports": ("tests/reports", "tests/lsp"),
+    "reports": ("tests/reports", "tests/browse"),
     "graphs": ("tests/graphs",),
-    "extensions": ("tests/lsp", "tests/reports"),
+    "extensions": ("tests/browse", "tests/reports"),
     "extensions/graphs": ("tests/graphs",),
     "extensions/verify": ("tests/verify",),
     "cli": ("tests/cli", "tests/session"),

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from lsp.editor import DERIVATIVES, Editor
+from browse.editor import DERIVATIVES, Editor
 from project import Project, Run, finish
 from watching import Watching
 

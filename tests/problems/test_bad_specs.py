@@ -163,7 +163,7 @@ def message(result: Run, project: Project) -> str:
     return result.stderr.replace(str(project.specs), "SPECS")
 
 
-# By default the text that those which are typed print is compared in `lsp/test_bad.py`, without a run for each.
+# By default the text that those which are typed print is compared in `browse/test_bad.py`, without a run for each.
 SLOW = [pytest.mark.slow(0.2)]
 
 

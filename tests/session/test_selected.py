@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import copy_of
-from lsp.editor import Editor
+from browse.editor import Editor
 from pairs.sets import GRAPH
 from project import Project, assert_clean
 from watching import Watching

@@ -10,7 +10,7 @@ import pytest_asyncio
 from copies import copy_of
 from project import Project
 
-from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
+from browse.editor import DERIVATIVES, NATIVE, TAGS, Editor
 
 IN_ONE_LOOP = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from lsp.editor import Editor
+from browse.editor import Editor
 from lsprotocol import types
 from project import Project
 

@@ -22,7 +22,7 @@ import browser
 import pytest
 from project import ROOT, Project
 
-from lsp.test_editors import PATIENCE, assert_serves, environment, with_an_error
+from browse.test_editors import PATIENCE, assert_serves, environment, with_an_error
 
 EXTENSION = ROOT / "editors" / "vscode"
 DRIVER = ROOT / "tests" / "editors" / "vscode"

@@ -10,7 +10,7 @@ from lsprotocol import types
 from project import Project
 
 from gradmill.extensions.browse.lsp.lenses import COMMAND
-from lsp.editor import DERIVATIVES, Editor
+from browse.editor import DERIVATIVES, Editor
 
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor"
 RIGHT, WRONG = "  self: grad.unsqueeze(1) * vec.conj()\n", "  self: grad.unsqueeze(1) * vec\n"

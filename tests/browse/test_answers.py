@@ -11,8 +11,8 @@ from lsprotocol import types
 from project import Project
 from pygls.exceptions import JsonRpcException
 
-from lsp.editing import IN_ONE_LOOP, editor, project, restored
-from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
+from browse.editing import IN_ONE_LOOP, editor, project, restored
+from browse.editor import DERIVATIVES, NATIVE, TAGS, Editor
 
 __all__ = ["editor", "project", "restored"]  # fixtures
 

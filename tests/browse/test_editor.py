@@ -9,8 +9,8 @@ import pytest
 from lsprotocol import types
 from project import Project
 
-from lsp.editing import IN_ONE_LOOP, editor, project, restored
-from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
+from browse.editing import IN_ONE_LOOP, editor, project, restored
+from browse.editor import DERIVATIVES, NATIVE, TAGS, Editor
 
 __all__ = ["editor", "project", "restored"]  # fixtures
 

@@ -15,8 +15,8 @@ from project import CORE, Project
 from gradmill.extensions.browse.editor.outline import comment_runs, formulas, outline
 from gradmill.extensions.browse.editor.symbols import rank_of
 from gradmill.extensions.browse.lsp.tokens import LEGEND, difference
-from lsp.editing import IN_ONE_LOOP, editor, project, restored
-from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
+from browse.editing import IN_ONE_LOOP, editor, project, restored
+from browse.editor import DERIVATIVES, NATIVE, TAGS, Editor
 
 __all__ = ["editor", "project", "restored"]  # fixtures
 

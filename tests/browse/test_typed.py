@@ -16,8 +16,8 @@ from gradmill.extensions.browse.lsp.server import Server
 from gradmill.extensions.browse.lsp.symbols import converter
 from gradmill.extensions.browse.lsp.tokens import LEGEND
 from gradmill.session.own_code import running_code
-from lsp.editor import DERIVATIVES, NATIVE
-from lsp.test_broken import typed
+from browse.editor import DERIVATIVES, NATIVE
+from browse.test_broken import typed
 
 TIMES = 40
 

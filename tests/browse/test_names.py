@@ -9,8 +9,8 @@ from project import Project
 
 from gradmill.cpp.header import parameters_of
 from gradmill.extensions.browse.editor.signatures import OpenCall, call_in
-from lsp.editing import IN_ONE_LOOP, editor, project, restored
-from lsp.editor import DERIVATIVES, NATIVE, Editor
+from browse.editing import IN_ONE_LOOP, editor, project, restored
+from browse.editor import DERIVATIVES, NATIVE, Editor
 
 __all__ = ["editor", "project", "restored"]  # fixtures
 

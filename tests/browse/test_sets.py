@@ -21,7 +21,7 @@ from project import ROOT, Project
 
 from gradmill.extensions.browse.lsp.server import IDLE, LOOK, REST
 from gradmill.extensions.browse.lsp.tokens import LEGEND
-from lsp.editor import DERIVATIVES, NATIVE, Editor
+from browse.editor import DERIVATIVES, NATIVE, Editor
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
 SHUTDOWN = {"id": 3, "method": "shutdown"}
