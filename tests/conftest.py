@@ -24,6 +24,8 @@ from never_wrong.oracle import Oracle
 from never_wrong.specset import make_folder, make_tiny, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
 
+from gradmill.doors import extensions
+
 RELEASE = (CORE / "RELEASE").read_text().strip()
 
 # The operators of core that most tests have: every kind of Node, of variant and of reference, and few of each.
@@ -32,6 +34,8 @@ FAMILIES = """
     transpose zeros full
 """.split()
 
+EXTENSIONS = ("graphs", "verify", "browse")  # each has a folder of tests
+collect_ignore = [name for name in EXTENSIONS if name not in extensions()]
 SHORT = 0.2  # seconds of a test whose mark says none
 
 
@@ -66,6 +70,8 @@ def marks_that_run(config: pytest.Config) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+    needed = {item: {name for mark in item.iter_markers("extension") for name in mark.args} for item in items}
+    items[:] = [item for item in items if needed[item] <= extensions().keys()]
     for item in items:
         if _compiles_core(item):
             item.add_marker(pytest.mark.slow)

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import pytest
 from project import ROOT
 
 from tests.campaigns import CAMPAIGNS
@@ -59,6 +60,7 @@ def is_there(name: str, near: Path) -> bool:
 # ---- files
 
 
+@pytest.mark.extension("graphs", "verify", "browse")
 def test_paths_in_prose_lead_somewhere() -> None:
     paths = [(path, match[0]) for path in files() for match in _PATH.finditer(prose(path))]
     assert len(paths) > 100
@@ -82,6 +84,7 @@ def slugs(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in plain}
 
 
+@pytest.mark.extension("graphs", "verify", "browse")
 def test_links_lead_to_files_and_headings() -> None:
     wrong = []
     for page in PAGES:
@@ -135,6 +138,7 @@ def test_commands_in_prose_are_scripts_with_these_options() -> None:
 # ---- settings
 
 
+@pytest.mark.extension("graphs", "verify", "browse")
 def test_the_files_that_settings_name_are_there() -> None:
     tools = SETTINGS["tool"]
     data = tools["setuptools"]["package-data"]["gradmill"]

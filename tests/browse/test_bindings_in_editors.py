@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from browse.editor import Editor
+from families.test_bindings import DEPRECATED, bound
 from lsprotocol import types
 from project import Project
 
-from families.test_bindings import DEPRECATED, bound
+from browse.editor import Editor
 
 pytestmark = pytest.mark.slow  # each has an editor, and builds the bindings
 

@@ -7,10 +7,10 @@ import re
 import pytest
 from project import Project
 
-from gradmill.cpp.header import parameters_of
-from gradmill.extensions.browse.editor.signatures import OpenCall, call_in
 from browse.editing import IN_ONE_LOOP, editor, project, restored
 from browse.editor import DERIVATIVES, NATIVE, Editor
+from gradmill.cpp.header import parameters_of
+from gradmill.extensions.browse.editor.signatures import OpenCall, call_in
 
 __all__ = ["editor", "project", "restored"]  # fixtures
 

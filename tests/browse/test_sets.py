@@ -19,9 +19,9 @@ import pytest_asyncio
 from lsprotocol import types
 from project import ROOT, Project
 
+from browse.editor import DERIVATIVES, NATIVE, Editor
 from gradmill.extensions.browse.lsp.server import IDLE, LOOK, REST
 from gradmill.extensions.browse.lsp.tokens import LEGEND
-from browse.editor import DERIVATIVES, NATIVE, Editor
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
 SHUTDOWN = {"id": 3, "method": "shutdown"}

@@ -10,14 +10,14 @@ from copies import copy_of
 from lsprotocol import types
 from project import Project
 
+from browse.editor import DERIVATIVES, NATIVE
+from browse.test_broken import typed
 from gradmill.extensions.browse.lsp import actions, answers, files
 from gradmill.extensions.browse.lsp.buffers import Buffer
 from gradmill.extensions.browse.lsp.server import Server
 from gradmill.extensions.browse.lsp.symbols import converter
 from gradmill.extensions.browse.lsp.tokens import LEGEND
 from gradmill.session.own_code import running_code
-from browse.editor import DERIVATIVES, NATIVE
-from browse.test_broken import typed
 
 TIMES = 40
 

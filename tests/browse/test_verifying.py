@@ -9,8 +9,8 @@ import pytest_asyncio
 from lsprotocol import types
 from project import Project
 
-from gradmill.extensions.browse.lsp.lenses import COMMAND
 from browse.editor import DERIVATIVES, Editor
+from gradmill.extensions.browse.lsp.lenses import COMMAND
 
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor"
 RIGHT, WRONG = "  self: grad.unsqueeze(1) * vec.conj()\n", "  self: grad.unsqueeze(1) * vec\n"

@@ -12,11 +12,11 @@ from copies import copy_of
 from lsprotocol import types
 from project import CORE, Project
 
+from browse.editing import IN_ONE_LOOP, editor, project, restored
+from browse.editor import DERIVATIVES, NATIVE, TAGS, Editor
 from gradmill.extensions.browse.editor.outline import comment_runs, formulas, outline
 from gradmill.extensions.browse.editor.symbols import rank_of
 from gradmill.extensions.browse.lsp.tokens import LEGEND, difference
-from browse.editing import IN_ONE_LOOP, editor, project, restored
-from browse.editor import DERIVATIVES, NATIVE, TAGS, Editor
 
 __all__ = ["editor", "project", "restored"]  # fixtures
 

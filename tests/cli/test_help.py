@@ -30,6 +30,7 @@ def test_the_page_has_each_command_and_each_variable_once(tmp_path: Path) -> Non
     assert max(map(len, out.splitlines())) <= 120
 
 
+@pytest.mark.extension("graphs", "verify")
 def test_the_reference_has_every_variable_once() -> None:
     page = (ROOT / "docs" / "reference.md").read_text()
     table = page[page.index("## Variables") : page.index("## Spec sets")]
@@ -68,6 +69,7 @@ def test_a_command_may_be_followed_by_variables_and_names(tmp_path: Path) -> Non
     assert gradmill(tmp_path, "specs=core", "explain", "exp", "--help") == gradmill(tmp_path, "help", "explain")
 
 
+@pytest.mark.extension("verify", "browse")
 def test_the_reference_has_every_command_with_its_sentence() -> None:
     page = (ROOT / "docs" / "reference.md").read_text()
     table = page[page.index("## Commands") : page.index("## Variables")]
@@ -115,6 +117,7 @@ def test_there_a_command_that_is_of_no_set_works(tmp_path: Path, command: str) -
     assert gradmill(tmp_path, command, *OF_NONE[command])[0] == 0
 
 
+@pytest.mark.extension("verify", "browse")
 def test_every_command_is_known_to_be_of_a_set_or_of_none() -> None:
     others = {"lsp", "completion", "init"}  # they find the set, or none
     others |= {"generate-code", "torchgen", "backend-stubs", "pyi"}  # and so do these

@@ -119,6 +119,7 @@ OTHERS = {
 }  # servers, runs, and a new set
 
 
+@pytest.mark.extension("graphs", "verify", "browse")
 def test_other_commands_print_no_json(tiny: Project) -> None:
     """Whatever their help says of it: a command that begins to print JSON needs a schema."""
     named = {line.partition(" ")[0] for line in PRINTS} | {"schema", "show", "verify"}

@@ -125,6 +125,7 @@ def test_bindings_are_explained_by_all_entries_that_they_are_made_from(bound: Pr
     assert "torch.mv, in python_torch_functions_" in bound.run("explain", "mv.out", families="bindings").stdout
 
 
+@pytest.mark.extension("browse")
 def test_a_page_shows_a_binding_once_with_its_first_function(bound: Project) -> None:
     assert bound.run("page", families="bindings").status == 0
     page = (bound.generated / "page" / "op" / "mv.html").read_text()

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-from browse.editor import DERIVATIVES, Editor
 from project import Project, Run, finish
 from watching import Watching
 
@@ -17,9 +16,12 @@ WAITING = "waiting for another run, which has locked "
 SECONDS = 60
 
 
+@pytest.mark.extension("browse")
 @pytest.mark.asyncio
 @pytest.mark.parametrize("count", [2, pytest.param(EDITS, marks=pytest.mark.campaign)])
 async def test_an_editor_a_watch_and_runs_of_doit_get_along(tiny: Project, tmp_path: Path, count: int) -> None:
+    from browse.editor import DERIVATIVES, Editor
+
     expected = {}
     for formula in FORMULAS:
         tiny.set_formula("exp", "self", formula)

@@ -204,7 +204,8 @@ def odd(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Projec
     "command",
     ["", "-v", "check", "list --all --status", "check fix=1",
      "explain exp", "explain", "coverage",
-     "diff against=core", "page", "gc", "show match exp", "export ninja", "export cmake", "clean -n", "clean"],
+     pytest.param("page", marks=pytest.mark.extension("browse")),
+     "diff against=core", "gc", "show match exp", "export ninja", "export cmake", "clean -n", "clean"],
 )  # fmt: skip
 def test_a_set_of_such_a_name_is_harmless_in_every_output(odd: Project, command: str) -> None:
     run = _gradmill(odd, *command.split())

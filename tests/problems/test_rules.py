@@ -93,6 +93,7 @@ def test_the_bad_example_reports_the_rule_and_the_good_one_does_not(
     assert name in check(rule, rule.bad, base, vendor, tmp_path / "bad")
 
 
+@pytest.mark.extension("graphs")
 def test_rules_that_are_tried_elsewhere_are_rules() -> None:
     names = ("families/test_lazy_backend.py", "stubs/test_lost_gradient.py")
     names += ("cli/test_generate_code.py", "graphs/test_exported_modes.py")

@@ -186,6 +186,7 @@ def golden() -> dict[str, str]:
     return {name: text.strip() for name, text in zip(lines[::2], lines[1::2])}
 
 
+@pytest.mark.extension("graphs")
 def test_a_sample_of_typing_errors_is_reported_and_fixed(bench: Bench) -> None:
     check(bench, typing_errors()[2::EVERY])
 

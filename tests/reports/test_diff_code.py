@@ -231,6 +231,7 @@ def test_something_is_reported_exactly_if_a_byte_differs(whole: Project, edit: s
                 path.write_bytes(data)
 
 
+@pytest.mark.extension("graphs")
 def test_the_edits_are_of_files_of_all_families() -> None:
     files = {text.partition(" ")[0].removeprefix("ATen/") for edit in EDITS.values() for text in edit.reported}
     owned = {
@@ -333,6 +334,7 @@ def wave(x: torch.Tensor) -> torch.Tensor:
 """
 
 
+@pytest.mark.extension("graphs")
 def test_graphs_are_compared_as_whole_files(whole: Project) -> None:
     text, graph = whole.path(DERIVATIVES).read_text(), whole.folder / "wave.py"
     graph.write_text(GRAPH)

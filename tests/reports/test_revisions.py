@@ -118,6 +118,7 @@ def test_a_revision_that_does_not_exist_is_reported(repository: Project, revisio
     assert f"against=git:{revision}: {repository.folder} has no such revision\n  {hint}" in error
 
 
+@pytest.mark.extension("verify")
 def test_what_has_no_revision_is_reported(repository: Project, built: Project, wheel_of_torch: Path) -> None:
     assert "it names no revision\n  write against=git:HEAD" in refused(repository, "")
     assert "the revision has no " in refused(repository, "HEAD", specs=copy_outside_history(repository))

@@ -99,6 +99,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "clean of nothing": (("clean", "-n"), ()),
     "page": (("page",), (CACHE, RECORDS)),
 }
+TRIED = [pytest.param(name, marks=pytest.mark.extension("browse")) if name == "page" else name for name in COMMANDS]
 DELETE = ("clean", "clean without the cache")
 _DONE: dict[str, Done] = {}
 
@@ -127,7 +128,7 @@ def done(request: pytest.FixtureRequest, tiny_built: Project, tmp_path_factory: 
 
 
 @pytest.mark.parametrize("kind", (*KINDS, OURS))
-@pytest.mark.parametrize("done", COMMANDS, indirect=True)
+@pytest.mark.parametrize("done", TRIED, indirect=True)
 def test_what_is_not_ours_stays_and_is_named(done: Done, kind: str) -> None:
     place = done.places[kind].relative_to(done.folder).as_posix()
     assert done.after.get(place) == done.before[place]
@@ -136,13 +137,13 @@ def test_what_is_not_ours_stays_and_is_named(done: Done, kind: str) -> None:
     assert "Traceback" not in done.run.stderr
 
 
-@pytest.mark.parametrize("done", COMMANDS, indirect=True)
+@pytest.mark.parametrize("done", TRIED, indirect=True)
 def test_what_lies_elsewhere_stays(done: Done) -> None:
     outside = {path: actual for path, actual in done.before.items() if path.startswith((ELSEWHERE, "set"))}
     assert {path: done.after.get(path) for path in outside} == outside
 
 
-@pytest.mark.parametrize("done", COMMANDS, indirect=True)
+@pytest.mark.parametrize("done", TRIED, indirect=True)
 def test_clean_deletes_the_rest_and_other_commands_nothing(done: Done) -> None:
     theirs = {path.relative_to(done.folder).as_posix() for path in done.places.values()}
     own = {path for path, (kind, *_) in done.before.items() if path.startswith("generated/") and kind == stat.S_IFREG}
@@ -266,7 +267,7 @@ def test_a_file_of_others_with_a_name_of_gradmill_s_own_is_refused(project: Proj
     "words",
     [
         *(
-            "page",
+            pytest.param("page", marks=pytest.mark.extension("browse")),
             "check",
             "explain",
             "clean",
@@ -284,7 +285,7 @@ def test_no_command_touches_files_of_others_in_the_cache(project: Project, words
     assert words == "gc" or str(project.rows.parent / OWN[0]) in run.stderr
 
 
-@pytest.mark.parametrize("command", ["diff", "page"])
+@pytest.mark.parametrize("command", ["diff", pytest.param("page", marks=pytest.mark.extension("browse"))])
 def test_a_set_to_compare_with_has_a_folder_of_its_own_in_the_cache(tiny: Project, command: str) -> None:
     before = put_precious(tiny.cache / "other", OWN)
     other = shutil.copytree(tiny.specs, tiny.folder / "more" / "other")

@@ -119,6 +119,7 @@ def _apart(project: Project, there: str = "") -> subprocess.CompletedProcess[str
         os.close(out)
 
 
+@pytest.mark.extension("graphs")
 def test_graphs_of_an_older_release_are_refused(project: Project) -> None:
     (project.specs / "RELEASE").write_text("2.9.0\n")
     project.gradmill(graphs=str(project.specs)).failed("this is for PyTorch 2.10 and newer, not for 2.9", status=3)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from conftest import copy_of
-from browse.editor import Editor
 from pairs.sets import GRAPH
 from project import Project, assert_clean
 from watching import Watching
@@ -96,6 +95,7 @@ def test_a_foreach_operator_brings_its_node(project: Project) -> None:
     assert_clean(project, operators=path)
 
 
+@pytest.mark.extension("graphs")
 def test_a_graph_calls_any_operator(project: Project) -> None:
     folder = project.folder / "graphs"
     folder.mkdir()
@@ -219,8 +219,11 @@ def test_watch_follows_the_list(project: Project) -> None:
     assert project.files() == project.clean_build(operators=path)
 
 
+@pytest.mark.extension("browse")
 @pytest.mark.asyncio
 async def test_an_editor_shows_errors_in_the_list(project: Project) -> None:
+    from browse.editor import Editor
+
     path = Path(listing(project, operators("aten::exp: {}")))
     editor = await Editor.of(project, f"operators={path}")
     assert await editor.open(path) == []

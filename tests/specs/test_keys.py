@@ -6,14 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from gradmill.extensions.browse.editor.completion import Context, complete
-from gradmill.extensions.browse.editor.cursor import cursor_at
-from gradmill.extensions.browse.editor.outline import formulas, outline
 from gradmill.grammar.schema import parser
 from gradmill.model.keys import KEYS, Key
 from gradmill.model.layers import SpecSource
-from gradmill.problems.problem import Role, SpecError
-from gradmill.query.database import Database
+from gradmill.problems.problem import SpecError
 from gradmill.releases import resolve
 from gradmill.reports.spec_schemas import FILES, spec_schema
 from gradmill.rules.derivatives.definition import parse_definition
@@ -32,13 +28,6 @@ RELEASE = resolve("2.13.0")
 def _added(monkeypatch: pytest.MonkeyPatch) -> None:
     for keys in KEYS.values():
         monkeypatch.setitem(keys, "added_key", Key("added_key", "flag"))
-    monkeypatch.setattr("gradmill.extensions.browse.editor.completion.schema_of", lambda db, text: None)
-
-
-def offered(role: Role, *lines: str) -> list[str]:
-    """The completions at the end of the last line."""
-    cursor = cursor_at(role, lines, len(lines) - 1, len(lines[-1]))
-    return [each.label for each in complete(Context(cast(Database, None), cursor, lines)).choices]
 
 
 def hint_of(entry: dict[str, Any]) -> str:
@@ -74,18 +63,6 @@ def test_a_layer_has_it() -> None:
     for role in ("native", "derivatives", "tags"):
         source = SpecSource(f"{role}:layer", "file.yaml", "layer")
         assert _unnamed_keys(source, {"added_key": True, "version": True}) == ["version"]
-
-
-@pytest.mark.parametrize("role", ["native", "derivatives", "deprecated"])
-def test_the_editor_has_it(role: Role) -> None:
-    head = next(iter(KEYS[role]))
-    assert offered(role, f"- {head}: {SCHEMA}", "  added") == ["added_key"]
-    (block,) = outline([f"- {head}: {SCHEMA}", "  added_key: self"])
-    assert formulas(role, block.body) == []
-
-
-def test_the_editor_has_its_values() -> None:
-    assert offered("native", f"- func: {SCHEMA}", "  added_key: ") == ["True", "False"]
 
 
 @pytest.mark.parametrize("file", FILES)

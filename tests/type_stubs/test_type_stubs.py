@@ -18,7 +18,6 @@ from cli.test_generate_code import Checkout, make
 from project import files_in
 from releases import WHEELS, find_wheel
 
-from gradmill.extensions.browse.lsp.sessions.sets import Sets
 from gradmill.families.bindings.order import in_precedence
 from gradmill.releases import KNOWN
 from gradmill.session.own_code import OwnCode
@@ -244,8 +243,11 @@ def test_explain_says_what_a_hint_is_made_from(checkout: Checkout) -> None:
     assert f"_tensor_docs.py → Tensor.is_cpu → {METHODS}" in checkout.run("explain", *words).ok().stdout
 
 
+@pytest.mark.extension("browse")
 def test_an_editor_does_not_run_the_script_unless_it_may(built: Checkout) -> None:
     """A checkout is a set of others."""
+    from gradmill.extensions.browse.lsp.sessions.sets import Sets
+
     path = str(built.root / NATIVE)
     for allowed, expected in (("0", ("nodes",)), ("1", ("nodes", "type_stubs"))):
         variables = {"specs": str(built.root), "families": "nodes,stubs", "hooks": allowed}

@@ -233,6 +233,7 @@ def test_there_is_a_message_for_each_error_and_no_other() -> None:
 
 @pytest.mark.golden
 @pytest.mark.parametrize("name", [*CASES, *SUSPICIONS])
+@pytest.mark.extension("graphs")  # some messages list all families
 def test_an_error_is_reported_and_nothing_is_written(name: str, built: Vendor) -> None:
     before = built.files()
     with edited(built, (CASES | SUSPICIONS)[name]):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from manifests import manifest_in
 
-from gradmill.extensions.browse.lsp.sessions.sets import Sets
 from gradmill.session.own_code import OwnCode
 from vendors.vendor import Vendor, kernel, registered
 
@@ -109,7 +108,10 @@ def test_check_calls_hooks_twice(vendor: Vendor, hook: str, told: str) -> None:
         assert vendor.run("check").status == 1, "also when nothing has to be done"
 
 
+@pytest.mark.extension("browse")
 def test_an_editor_runs_no_hooks_unless_it_may(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradmill.extensions.browse.lsp.sessions.sets import Sets
+
     monkeypatch.chdir(vendor.folder)
     vendor.replace("hooks.py", "    if family", "    raise ValueError(family)\n    if family")
     path = str(vendor.path("plugin/config/derivatives.yaml"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from vendors.vendor import Vendor, kernel
 
 
@@ -13,6 +15,7 @@ def test_a_text_that_is_empty_for_a_function_is_not_replaced(vendor: Vendor) -> 
     assert kernel(actual, "swish_X_X")
 
 
+@pytest.mark.extension("graphs")
 def test_graphs_are_made_also_where_the_description_names_other_families(vendor: Vendor) -> None:
     vendor.path("specset.toml").write_text('[base]\nspecs = "core"\n[family.nodes]\n')
     (vendor.folder / "model.py").write_text(
