@@ -114,7 +114,7 @@ def test_no_file_is_read_if_the_command_line_says_so(inner: Path) -> None:
 
 
 VALUES = [
-    ("strict", "true", "1"), ("strict", "0", "0"), ("shards", "4", "4"), 
+    ("strict", "true", "1"), ("strict", "0", "0"), ("shards", "4", "4"),
     pytest.param("memory", "0.5", "0.5", marks=pytest.mark.extension("graphs")),
     ("families", '["nodes", "view_funcs"]', "nodes,view_funcs"), ("families", '"all"', "all"),
     ("release", '"2.10"', "2.10"),

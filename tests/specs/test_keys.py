@@ -10,6 +10,7 @@ from gradmill.grammar.schema import parser
 from gradmill.model.keys import KEYS, Key
 from gradmill.model.layers import SpecSource
 from gradmill.problems.problem import SpecError
+from gradmill.query.database import Database
 from gradmill.releases import resolve
 from gradmill.reports.spec_schemas import FILES, spec_schema
 from gradmill.rules.derivatives.definition import parse_definition
@@ -18,7 +19,7 @@ from gradmill.rules.native.python_names import ignored_keys
 from gradmill.rules.native.settings import settings_of
 from gradmill.specs.values import NodeBudget, load_document, plain_value
 from gradmill.stages.formulas import cut
-from gradmill.stages.layered.keys import _unnamed_keys
+from gradmill.stages.layered import keys as layered_keys
 
 SCHEMA = "f(Tensor self) -> Tensor"
 RELEASE = resolve("2.13.0")
@@ -59,10 +60,12 @@ def test_a_deprecated_form_has_it() -> None:
     assert ignored_keys({"name": SCHEMA, "aten": "f(self)", "added_key": True}) == []
 
 
-def test_a_layer_has_it() -> None:
-    for role in ("native", "derivatives", "tags"):
-        source = SpecSource(f"{role}:layer", "file.yaml", "layer")
-        assert _unnamed_keys(source, {"added_key": True, "version": True}) == ["version"]
+@pytest.mark.parametrize("role", ["native", "derivatives", "tags"])
+def test_a_layer_has_it(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no key of another generator."""
+    layer = SpecSource(f"{role}:layer", "file.yaml", "layer")
+    monkeypatch.setattr(layered_keys, "source", lambda db, key: layer)
+    assert layered_keys.rules(cast(Database, None), layer.key, {"added_key": False}) is layer
 
 
 @pytest.mark.parametrize("file", FILES)
