@@ -65,7 +65,7 @@ def test_a_layer_has_it(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no key of another generator."""
     layer = SpecSource(f"{role}:layer", "file.yaml", "layer")
     monkeypatch.setattr(layered_keys, "source", lambda db, key: layer)
-    assert layered_keys.rules(cast(Database, None), layer.key, {"added_key": False}) is layer
+    assert layered_keys.rules(cast(Database, None), layer.key, {"added_key": True}) is layer
 
 
 @pytest.mark.parametrize("file", FILES)
