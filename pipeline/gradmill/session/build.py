@@ -73,7 +73,7 @@ class Build:
         as of `open`."""
         try:
             if self._memory is None:
-                check_claims(self.config) if self.writes else check_files(self.config.folder)
+                self._check_folders()
             self._load()
             self.lock()
             code, last = self.inputs.code, self.record
@@ -111,6 +111,10 @@ class Build:
         db = Database(store, find_query, budget, warn, CODE, (SpecError,))
         db.begin(inputs)
         return db
+
+    def _check_folders(self) -> None:
+        """SpecError if there are files of others in the place of this build's."""
+        check_claims(self.config) if self.writes else check_files(self.config.folder)
 
     def _noted(self) -> Stat | None:
         """The stat of the store that the last run noted, of whatever configuration."""

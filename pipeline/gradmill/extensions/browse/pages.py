@@ -18,7 +18,7 @@ from gradmill.problems.problem import SpecError, all_of
 from gradmill.query.query import Parts
 from gradmill.session.inputs import Inputs
 from gradmill.session.output.outputs import has_mark, identities, refused
-from gradmill.session.paths import VERIFIED, claim_cache, paths_of_pages
+from gradmill.session.paths import VERIFIED, check_files, claim_cache, paths_of_pages
 from gradmill.session.places import remove_old
 from gradmill.session.problems import Problems
 from gradmill.session.roots import Root
@@ -86,6 +86,10 @@ class PageSession(Session):
         super().__init__(config, paths_of_pages(config, against), inputs, writes=True)
         self._rendered: dict[str, bytes] = {}  # what `render` made, so that `write` need not do so again
         self._is_written = False
+
+    def _check_folders(self) -> None:
+        """Pages may be compared with a set of the same name: the command checks whose the folders are."""
+        check_files(self.config.folder)
 
     def file_names(self) -> Sequence[str]:
         """The names of the pages and of the files that they load."""
