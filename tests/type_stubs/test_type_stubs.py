@@ -125,9 +125,9 @@ def release(version: str, installed: Path, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "version", [pytest.param(each, marks=[] if each == "2.13.0" else pytest.mark.campaign) for each in KNOWN]
+    "version",
+    [pytest.param(each, marks=pytest.mark.slow(12) if each == "2.13.0" else pytest.mark.campaign) for each in KNOWN],
 )
-@pytest.mark.slow(12)
 def test_the_stubs_of_all_functions_are_those_of_the_release(version: str, torch_specs: Path, tmp_path: Path) -> None:
     """A package has them, with docstrings, and with what PyTorch's own script writes by hand."""
     package = release(version, torch_specs.parent.parent, tmp_path / "package")
