@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ from gradmill.extensions.verify import remembered, run
 from gradmill.extensions.verify.library import Torch
 from gradmill.extensions.verify.model import Code, Subject, Verdict
 from gradmill.extensions.verify.run import Settings
+from gradmill.extensions.verify.subjects import codes
+from gradmill.problems.problem import SpecError
+from gradmill.session.build import Build
+from gradmill.session.settings.config import read_config
 
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is absent: apt-get install git")
 
@@ -31,6 +36,19 @@ def repository(built: Project) -> Project:
 
 
 # ---- which formulas
+
+
+def test_each_name_of_a_formula_takes_it(built: Project) -> None:
+    """Its Node's, and those of its operators, with and without overload."""
+    with closing(Build.open(read_config(built.values))) as build:
+        build.db.digest(*build.stages.root("match"))
+        own = list(codes(build.db))
+        assert {"ExpBackward0", "exp", "exp_"} <= set().union(*(code.names for code in own))
+        for code in own:
+            for name in code.names:
+                assert code.subject in [each.subject for each in codes(build.db, [name])], name
+        with pytest.raises(SpecError, match="nothing with formulas is called 'ExpBackwrd0'"):
+            list(codes(build.db, ["ExpBackwrd0"]))
 
 
 @pytest.mark.slow(50)

@@ -38,7 +38,10 @@ def codes(db: Database, names: Collection[str] = ()) -> Iterator[Code]:
     gradient functions."""
     variants = served(db)
     own_nodes = list(nodes(db))
-    called = [names_of(name, (row.op, *variants.get((row.function, row.dispatch_key), ()))) for name, row in own_nodes]
+    called = [
+        names_of(row.node or name, (row.op, *variants.get((row.function, row.dispatch_key), ())))
+        for name, row in own_nodes
+    ]
     known = set().union(*called)
     for name in names:
         if name not in known:
