@@ -57,6 +57,14 @@ def test_files_of_an_extension_are_not_known(core: Path) -> None:
     assert "no stage 'graphs'" in run(core, "show", "graphs").stderr
 
 
+def test_a_first_set_has_nothing_of_an_extension(core: Path) -> None:
+    assert run(core, "init", "mine", "specs=core").returncode == 0
+    written = sorted(path.name for path in (core / "mine").iterdir())
+    assert written == ["derivatives.yaml", "functions.yaml", "specset.toml"]
+    ended = run(core, "check", "specs=mine/specset.toml", "cache=mine/cache")
+    assert ended.returncode == 0, ended.stderr
+
+
 @pytest.mark.slow(60)
 def test_tests_of_the_core_pass(core: Path) -> None:
     """Some of them. Those that are about extensions are not run there."""

@@ -67,6 +67,7 @@ def test_paths_in_prose_lead_somewhere() -> None:
     assert [f"{label(path)}: {name}" for path, name in paths if not is_there(name, path.parent)] == []
 
 
+@pytest.mark.extension("graphs", "verify", "browse")
 def test_files_of_tests_in_the_table_of_tests_are_there() -> None:
     page = ROOT / "tests" / "README.md"
     names = [name for span in _SPAN.findall(page.read_text()) for name in re.findall(r"[\w/]*\w+\.py\b", span)]
@@ -124,6 +125,7 @@ def options(path: Path) -> set[str]:
     return {"--help"} | shared | {text for text in texts if isinstance(text, str) and text.startswith("-")}
 
 
+@pytest.mark.extension("graphs", "verify", "browse")
 def test_commands_in_prose_are_scripts_with_these_options() -> None:
     wrong = []
     for path, file, words in commands():
@@ -151,6 +153,7 @@ def test_the_files_that_settings_name_are_there() -> None:
     assert [pattern for pattern in patterns if not any(ROOT.glob(pattern))] == []
 
 
+@pytest.mark.extension("graphs", "verify", "browse")
 def test_programs_are_where_ci_installs_them_for_tests() -> None:
     """Elsewhere they are not found, and their tests are skipped."""
     ci = (ROOT / ".ci" / "run").read_text()

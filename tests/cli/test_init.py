@@ -15,6 +15,7 @@ from gradmill.cli.commands.init import init
 from gradmill.io.files import put_file
 from gradmill.problems.problem import SpecError
 
+pytestmark = pytest.mark.extension("verify")  # without it two files less are written: tests/test_extensions.py
 NAMES = ["derivatives.yaml", "functions.yaml", "gradmill.toml", "reference.py", "specset.toml"]
 NOTICE = "specs=.: the spec set of this folder, which has specset.toml\n"
 

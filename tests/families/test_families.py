@@ -284,6 +284,7 @@ def test_what_a_family_names_is_found(family: Family) -> None:
     assert callable(found(family.subject)) and callable(found(family.order))
 
 
+@pytest.mark.extension("graphs")
 def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_family: Project) -> None:
     project = with_a_new_family.build(families="made_up")
     assert [*project.files()] == ["made/MadeUp.h"]

@@ -89,6 +89,7 @@ def follow_tutorial(folder: Path, *, compile_all: bool) -> list[str]:
     return done
 
 
+@pytest.mark.extension("verify")
 def test_the_tutorial_before_its_first_compilation(tmp_path: Path) -> None:
     assert len(follow_tutorial(tmp_path, compile_all=False)) > 3
 

@@ -11,6 +11,7 @@ from gradmill.cli.commands.request import Request
 from gradmill.io.files import put_file
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError
+from gradmill.session.settings.variables import VARIABLES
 from gradmill.specs.find import mark_of_set
 
 # docs/vendors.md shows these files, and explains them.
@@ -56,6 +57,7 @@ def cube(self):
 python = "reference.py"  # what the operators do, for gradmill verify
 """,
 }
+_OF_VERIFY = ("reference.py", "gradmill.toml")
 _BASES = {"torch": "the installed torch", "core": "gradmill's own set"}
 
 
@@ -66,7 +68,8 @@ def init(folder: str, base: str = "") -> list[str]:
     base = base or ("torch" if find_spec("torchgen") is not None else "core")
     if base not in _BASES:
         raise SpecError(f"init: specs={base}: a set begins on top of torch or core", "then edit [base] in specset.toml")
-    paths = {name: os.path.normpath(os.path.join(folder, name)) for name in _FILES}
+    named = [name for name in _FILES if "python" in VARIABLES or name not in _OF_VERIFY]
+    paths = {name: os.path.normpath(os.path.join(folder, name)) for name in named}
     there = [path for path in paths.values() if os.path.lexists(path)]
     if os.path.isdir(folder) and (mark := mark_of_set(folder)):
         there = there or [os.path.normpath(os.path.join(folder, mark))]
