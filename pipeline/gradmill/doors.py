@@ -1,6 +1,6 @@
 """The extensions: the only table that names them. Each has a door, `extension.py`, and is known by what that says.
 
-An extension whose folder is not there is left out.
+An extension whose door is not there is left out.
 """
 
 from __future__ import annotations
@@ -90,10 +90,11 @@ def extensions() -> dict[str, Extension]:
     """The doors of all extensions that are there, by name."""
     found = {}
     for name in _NAMES:
+        module = f"gradmill.extensions.{name}.extension"
         try:
-            found[name] = import_module(f"gradmill.extensions.{name}.extension").EXTENSION
-        except ModuleNotFoundError as error:
-            if error.name not in ("gradmill.extensions", f"gradmill.extensions.{name}"):
+            found[name] = import_module(module).EXTENSION
+        except ModuleNotFoundError as error:  # a removed folder may still have bytecode
+            if not error.name or not module.startswith(error.name):
                 raise
     return found
 

@@ -101,7 +101,7 @@ def _check_facts(db: Database, description: Description) -> Iterator[Diagnostic]
 
 
 def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> Iterator[Diagnostic]:
-    """Reports an unknown family, and if it is to be generated, one that yields no file, unless the command line names
+    """Reports an unknown family, and among those to generate one that yields no file, unless the command line names
     others."""
     yield from _unknown(path, "there is no family '{}'", name, FAMILIES)
     if name not in FAMILIES or not generated or asked_families(db):

@@ -129,7 +129,7 @@ def add_custom(builder: GraphBuilder, node: Node, name: str, overload: str, scop
 
 
 def _argument(operand: Operand, what: str) -> tuple[Value, str]:
-    """A value and its type in the schema language, as far as the value shows it."""
+    """A value and its type in the schema language, where the value shows it."""
     if isinstance(operand, TypedValue) and operand.type in _PLAIN:
         return operand.value, operand.type
     if isinstance(operand, Several):
