@@ -6,6 +6,8 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gradmill.query.query import Parts
+
 T = TypeVar("T")
 
 QUOTES = '"""'
@@ -124,6 +126,16 @@ class FileDigest(Struct, frozen=True, array_like=True):
     size: int
     xxh3: bytes
     sha256: bytes
+
+
+def digest_of_file(data: Parts) -> FileDigest:
+    """The size and digests of the bytes of a file."""
+    from hashlib import sha256  # its import takes longer than an edit that changes no file
+
+    hasher = sha256()
+    for part in data:
+        hasher.update(part)
+    return FileDigest(data.size, data.digest, hasher.digest())
 
 
 class Ended(Struct, frozen=True, gc=False, array_like=True):

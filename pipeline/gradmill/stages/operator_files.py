@@ -5,20 +5,18 @@ Part of the stage `shard`. In the table of files they have one entry, with `{ope
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gradmill.families.file import ANY, File, FileDigest, Pieces
+from gradmill.families.file import ANY, File, FileDigest, Pieces, digest_of_file
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Template, Value
 from gradmill.model.entries import by_key
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.query.database import Database
-from gradmill.query.memo import digest
-from gradmill.query.query import query, table, unkept
+from gradmill.query.query import Parts, query, table, unkept
 from gradmill.stages.arrangement import files
 from gradmill.stages.emit import rendered, text
 from gradmill.stages.schemas import buckets, entry_of
@@ -46,10 +44,8 @@ def files_of_each(db: Database, layout: str, shards: int) -> dict[str, File]:
 @query
 def digests_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, FileDigest]:
     """The files of a bucket of operators by name, with their sizes and digests. `name`: of their entry."""
-    made = {}
-    for each, data in contents_of_each(db, layout, shards, name, bucket).items():
-        made[each] = FileDigest(len(data), digest(data), hashlib.sha256(data).digest())
-    return made
+    contents = contents_of_each(db, layout, shards, name, bucket)
+    return {each: digest_of_file(Parts([data])) for each, data in contents.items()}
 
 
 @unkept
@@ -128,7 +124,7 @@ def digest_of_all(db: Database, layout: str, shards: int, name: str) -> FileDige
     every = [digests_of_each(db, layout, shards, name, bucket) for bucket in db.names(buckets)]
     listed = b"".join(each.encode() + made.sha256 for files in every for each, made in sorted(files.items()))
     size = sum(made.size for files in every for made in files.values())
-    return FileDigest(size, digest(listed), hashlib.sha256(listed).digest())
+    return replace(digest_of_file(Parts([listed])), size=size)
 
 
 def written_files(db: Database, layout: str, shards: int) -> dict[str, Home]:

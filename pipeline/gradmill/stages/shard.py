@@ -4,7 +4,6 @@ A file is an outline of text and blocks. A block has the pieces of a group of ne
 the blocks of its own group only.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from gradmill.families.file import (
     Pieces,
     SortedPieces,
     UnitTemplate,
+    digest_of_file,
     ended,
     joined,
 )
@@ -292,10 +292,7 @@ def file_digest(db: Database, layout: str, shards: int, name: str) -> FileDigest
     """Size and digests of a generated file; if each operator has one, of all of them."""
     if ANY in name:
         return digest_of_all(db, layout, shards, name)
-    encoded, sha256 = contents(db, layout, shards, name), hashlib.sha256()
-    for part in encoded:
-        sha256.update(part)
-    return FileDigest(encoded.size, encoded.digest, sha256.digest())
+    return digest_of_file(contents(db, layout, shards, name))
 
 
 @query

@@ -10,7 +10,6 @@ and have no source of formulas.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -85,6 +84,8 @@ def shard_of(unit: Unit, shards: int) -> int:
     """
     operator = unit.overload.partition(".")[0]
     operator = operator.removeprefix("_foreach_").removesuffix("_copy")
+    import hashlib  # few runs have this layout
+
     digest = hashlib.blake2s(operator.encode()).digest()
     return int.from_bytes(digest[:8], "big") % shards
 

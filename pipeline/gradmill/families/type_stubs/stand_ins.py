@@ -5,7 +5,6 @@ signatures, so the script's own rules give the lists of names, the order of hint
 import importlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
@@ -40,7 +39,7 @@ class StandIn(SimpleNamespace):
 def _find(name: str, *_: Any) -> ModuleSpec | None:
     """A stand-in for a module that is neither Python's nor one of docstrings: its loader is one, too."""
     is_known = name.startswith("_") or name.partition(".")[0] in sys.stdlib_module_names
-    return None if is_known else ModuleSpec(name, cast(Loader, StandIn()), is_package=True)
+    return None if is_known else ModuleSpec(name, cast(Any, StandIn()), is_package=True)
 
 
 def signature_lines(name: str, arguments: Sequence[str] = (), return_type: str | None = None, width: int = 80) -> str:

@@ -10,14 +10,15 @@ torchgen: `gen_variable_type.gen_variable_type`, `gen_trace_type.should_trace`,
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from pathlib import Path
 
+from gradmill.io.files import files_in, read_file
 from gradmill.releases.spans import rows_of
 
 Facts = dict[str, tuple[str, ...] | dict[str, str] | dict[str, tuple[str, ...]]]
 
-_TEXTS = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.txt"))]
+_TEXTS = [(read_file(path) or b"").decode() for path in files_in(os.path.dirname(__file__), ".txt")]
 
 
 def facts_of(version: str) -> Facts:

@@ -18,16 +18,20 @@ newest release that was read.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 
 from msgspec import Struct
 
+from gradmill.io.files import files_in, read_file
 from gradmill.query.memo import digest
 from gradmill.releases.spans import rows_of
 
-_TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.txt")}
+_TEXTS = {
+    os.path.basename(path).removesuffix(".txt"): (read_file(path) or b"").decode()
+    for path in files_in(os.path.dirname(__file__), ".txt")
+}
 
 
 class Names(Struct, frozen=True):
