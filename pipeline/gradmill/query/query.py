@@ -104,9 +104,9 @@ def unkept(function: Callable[Concatenate[Any, P], V]) -> Query[P, V]:
 
 def unordered(function: Callable[Concatenate[Any, P], V]) -> Query[P, V]:
     """Makes a function whose values contain sets a query: sets are stored in sorted order."""
-    made = Query(function)
-    made.has_sets = True
-    return made
+    unordered_query = Query(function)
+    unordered_query.has_sets = True
+    return unordered_query
 
 
 def table(function: Callable[Concatenate[Any, P], dict[str, V]]) -> Table[P, V]:

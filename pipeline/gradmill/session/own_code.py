@@ -46,7 +46,7 @@ class OwnCode:
             folders = {os.path.dirname(path) for path in own}
             self.stats = {path: stat for path, stat in own.items() if path not in folders}
             self.digest = note[: len(MISSING)]
-            self._paths = [path for path in self.stats if _is_own(path)]
+            self._paths = [path for path in self.stats if path not in self._libraries]
         else:
             self._read(known)
         self._by_folder = by_key((os.path.dirname(path), noted) for path, noted in zip(self.stats, self.stats.items()))

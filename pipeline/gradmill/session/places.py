@@ -52,9 +52,9 @@ def check_places(build: Build) -> None:
     in_folder = build.outputs.record.problem
     elsewhere = config.option("generated", "DIR")
     errors = [refused(*in_folder, elsewhere)] if in_folder else []
-    as_left, places = build.outputs.as_left(inputs), build.places()
-    others = [(name, "") for name, place in places.items() if place not in as_left]
-    others += [(name, ".d") for name in with_depfiles(build) if f"{places[name]}.d" not in as_left]
+    unchanged, places = build.outputs.unchanged_since_last_run(inputs), build.places()
+    others = [(name, "") for name, place in places.items() if place not in unchanged]
+    others += [(name, ".d") for name in with_depfiles(build) if f"{places[name]}.d" not in unchanged]
     for name, end in others:
         path = build.path(name)
         by_head = is_rule_for(path) if end else partial(is_made_of, build, build.written_files()[name].entry)

@@ -260,7 +260,7 @@ class Session(Build):
         # Before the commit: if another process committed first, the database answers no more.
         problems = None if failed or not self.is_complete() else self.problems()
         targets = self.targets() if problems is not None else []
-        outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
+        outputs = self.outputs.surviving(self.inputs.moment, self.inputs.now)
         last = self.record
         if problems is not None and not self.db.ran and last == self._record(outputs):
             return  # an answer to another command line may depend on it

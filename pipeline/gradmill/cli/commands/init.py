@@ -76,16 +76,16 @@ def init(folder: str, base: str = "") -> list[str]:
     if there:
         raise SpecError(f"init: {there[0]}: there is such a file", "name another folder: gradmill init FOLDER")
     os.makedirs(folder, exist_ok=True)
-    made: list[str] = []
+    written: list[str] = []
     try:
         for name, path in paths.items():
             put_file(path, _FILES[name].replace("{base}", base).replace("{which}", _BASES[base]).encode())
-            made.append(path)
+            written.append(path)
     except OSError:
-        for path in made:
+        for path in written:
             os.unlink(path)
         raise
-    return made
+    return written
 
 
 def main(request: Request) -> int:

@@ -62,8 +62,8 @@ def _main_of(request: Request) -> Callable[[Request], int]:
         from gradmill.cli.commands.table import COMMANDS
 
         module = import_module(COMMANDS[request.command].module(request.command))
-    made: Callable[[Request], int] = (module.SCRIPT() if request.script else module).main
-    return made
+    function: Callable[[Request], int] = (module.SCRIPT() if request.script else module).main
+    return function
 
 
 # ---- the command line

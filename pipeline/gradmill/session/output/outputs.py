@@ -212,7 +212,7 @@ class Outputs:
             within = self._folders[folder] = os.path.join(os.path.realpath(folder), "")
         return within + name
 
-    def as_left(self, inputs: Set[Identity]) -> set[str]:
+    def unchanged_since_last_run(self, inputs: Set[Identity]) -> set[str]:
         """The places of the files that were as the last run left them when this pass began, and none of the inputs."""
         inodes = {inode for _, inode in inputs}
         return self._same - {place for place in self._same if self.known[place].stat.inode in inodes}
@@ -260,7 +260,7 @@ class Outputs:
             if (now := stat_of(path)) is not None:
                 self.known[place] = Written(now, data.digest)
 
-    def there(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
+    def surviving(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
         """The known files that still exist, with stats that are evidence for the next run.
 
         A file written since the run began is read again after the clock ticked: a second change within one tick would

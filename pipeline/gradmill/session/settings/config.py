@@ -298,8 +298,8 @@ def _generated(
     upstream's --disable-autograd does. SpecError if it leaves out one that `families=` names, or all. `of_operators`:
     whether each operator has headers in ATen."""
     value = variables.get("families", "")
-    made = [name for name, each in FAMILIES.items() if each.of_operators in (None, of_operators)]
-    families = _families(value, specs, release, made, added)
+    possible = [name for name, each in FAMILIES.items() if each.of_operators in (None, of_operators)]
+    families = _families(value, specs, release, possible, added)
     if autograd:
         return families
     registering = [name for name, family in FAMILIES.items() if family.registered is not None]
@@ -340,9 +340,11 @@ def _input(name: str, path: str) -> str:
     return path
 
 
-def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], added: Collection[str]) -> tuple[str, ...]:
+def _families(
+    value: str, specs: SpecSet, release: str, possible: Sequence[str], added: Collection[str]
+) -> tuple[str, ...]:
     """The families in a `families=` value, each once, in the order of the table. `all` names every one of those that
-    such a build has, `made`, and those without templates are omitted; a subset of PyTorch's build stands for the
+    such a build has, `possible`, and those without templates are omitted; a subset of PyTorch's build stands for the
     families with files of it. SpecError for a named family that cannot be generated."""
     if not value:
         return ()
@@ -350,12 +352,12 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], add
         return tuple(
             name
             for name, family in FAMILIES.items()
-            if name in made
+            if name in possible
             and (not family.source or family.source in added)
             and (not family.needs_file or family.needs_file in specs.files)
         )
     facts = resolve(release)
-    asked = [each for word in value.split(",") for each in _members(word, facts, specs, made)]
+    asked = [each for word in value.split(",") for each in _members(word, facts, specs, possible)]
     if not asked:
         lacking = next((each.needs_file for each in FAMILIES.values() if value in each.subsets and each.needs_file), "")
         if lacking and lacking not in specs.files:
@@ -367,7 +369,7 @@ def _families(value: str, specs: SpecSet, release: str, made: Sequence[str], add
             known = (*FAMILIES, *SUBSETS)
             hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them, or {ALL}"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
-        if name not in made:
+        if name not in possible:
             form = f"operator_headers={int(FAMILIES[name].of_operators or False)}"
             raise SpecError(f"families={value}: '{name}' is only generated with {form}", f"also write {form}")
         if (source := FAMILIES[name].source) and source not in added:
@@ -403,13 +405,14 @@ def missing_template(specs: SpecSet, family: str) -> str:
     return "" if own or any(specs.templates[name].exists() for name in names) else "".join(names[:1])
 
 
-def _members(word: str, facts: Release, specs: SpecSet, made: Sequence[str]) -> list[str]:
+def _members(word: str, facts: Release, specs: SpecSet, possible: Sequence[str]) -> list[str]:
     """The families that a word of `families=` names, of a subset those that the release has and the set has files
-    for, among `made`."""
+    for, among `possible`."""
     if word not in SUBSETS:
         return [word]
-    possible = (FAMILIES[name] for name in made)
-    known = (each for each in possible if not each.needs_file or each.needs_file in specs.files)
+    known = (
+        each for each in map(FAMILIES.__getitem__, possible) if not each.needs_file or each.needs_file in specs.files
+    )
     return [family.name for family in known if word in family.subsets and family.is_in(facts)]
 
 
