@@ -117,3 +117,19 @@ def detached_silent_view_used_after(x: Tensor, y: Tensor) -> Tensor:
         v = z.detach()[0]
     z.mul_(2)
     return v * z
+
+
+# ---- a write to what was detached is no check of a later one
+
+
+def row_changed_after_detached(x: Tensor) -> Tensor:
+    x.detach().mul_(2)
+    row = x[0]
+    row.unsqueeze_(0)
+    return row
+
+
+def written_after_detached(x: Tensor, y: Tensor) -> Tensor:
+    x.detach().mul_(y)
+    x.t_()
+    return x * 1

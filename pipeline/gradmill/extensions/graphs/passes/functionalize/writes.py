@@ -139,7 +139,7 @@ def check_write(
     chain, storage = alias.chain, alias.storage
     if alias.untracked and not alias.detached:
         values = (*values, *tensors_of(storage.value))  # such a view needs a gradient if what it is of does
-    checked = {check.input for check in state.checks if not check.flags}
+    checked = {each.input for each in state.checks if not (each.flags or any(link.cut for link in each.chain))}
     if storage.input and (alias.untracked or storage.input not in checked):
         state.checks.append(Check(storage.input, chain, values, (*alias.flags, *when)))
     elif alias.untracked:
