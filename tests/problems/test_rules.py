@@ -23,7 +23,7 @@ ENTRIES = ("derivatives.yaml", "native_functions.yaml", "tags.yaml")
 VARIABLES = {"not-generated": {"families": "return_types"}, "unknown-operator": {"operators": "operators.yaml"}}
 # In tests/families/test_lazy_backend.py, tests/specs/test_checkout.py, tests/stubs and tests/graphs.
 ELSEWHERE = {"ignored-operator", "listed-twice", "lost-gradient", "changed-generator", "lost-backward"}
-OF_VERIFY = {rule.name for rule in VERIFICATION}  # in tests/verify/test_rules.py: only `verify` reports them
+OF_VERIFY = {*VERIFICATION}  # in tests/verify/test_rules.py: only `verify` reports them
 ADDED = {"no-function": ["- func: halve(Tensor self) -> Tensor\n  variants: method\n  dispatch:\n    CPU: halve"]}
 LAYERED = {"specset.toml": "specset.toml"} | {"functions.yaml": "plugin/config/functions.yaml"}
 

@@ -32,7 +32,7 @@ class Placed(Struct, frozen=True):
     @property
     def titled(self) -> str:
         """The message; that of a warning, and of a wrong derivative, has the name of its rule in brackets."""
-        return f"{self.message} [{self.rule}]" if self.problem.warning or self.rule == WRONG.name else self.message
+        return f"{self.message} [{self.rule}]" if self.problem.warning or self.rule == WRONG else self.message
 
 
 class Report(Struct, frozen=True):

@@ -9,8 +9,6 @@ from msgspec.structs import replace
 from gradmill.families.family import BackendFamily
 from gradmill.families.table import FAMILIES
 from gradmill.model.layers import entry_operator, listed
-from gradmill.problems.catalog.sets import SILENCES
-from gradmill.problems.catalog.table import RULES
 from gradmill.problems.catalog.verification import VERIFICATION
 from gradmill.problems.problem import Problem, Role, nearest
 from gradmill.query.database import Database
@@ -24,8 +22,7 @@ from gradmill.stages.selection import is_selective
 from gradmill.stages.set import asked_families, described, place_of_key, spec_label
 from gradmill.stages.silences import BACKEND, Silence, all_silences
 
-MALFORMED, UNUSED = SILENCES[0].name, SILENCES[1].name
-_VERIFICATION = {rule.name for rule in VERIFICATION}
+MALFORMED, UNUSED = "malformed-silence", "unused-silence"
 
 
 def silenced(db: Database, problems: list[Problem], *, entries: bool, everything: bool) -> list[Problem]:
@@ -57,7 +54,7 @@ def silenced(db: Database, problems: list[Problem], *, entries: bool, everything
 def silenced_findings(db: Database, findings: list[Problem]) -> list[Problem]:
     """What `verify` found, without the silenced warnings. What is wrong with silences is for `check` to report."""
     left = silenced(db, findings, entries=False, everything=False)
-    return [problem for problem in left if problem.rule in _VERIFICATION]
+    return [problem for problem in left if problem.rule in VERIFICATION]
 
 
 def _line_of(db: Database, problem: Problem) -> str:
@@ -85,6 +82,8 @@ def _ignored_by(ignores: dict[int, Ignore], problem: Problem) -> list[int]:
 
 def _malformed(silence: Silence) -> Problem | None:
     """The warning about a silence that has no effect; None if it is valid."""
+    from gradmill.problems.catalog.table import RULES
+
     form = "write # gradmill: ignore RULE reason"
     if silence.rule not in RULES:
         what = f"no rule is called '{silence.rule}'" if silence.rule else "this names no rule"
@@ -115,7 +114,7 @@ def _unused_comments(
     known."""
     reads = {"deprecated"} if any("deprecated" in FAMILIES[family].reads for family in families(db)) else set()
     for silence in silences:
-        known = silence.rule not in _VERIFICATION and (silence.role != "deprecated" or silence.role in reads)
+        known = silence.rule not in VERIFICATION and (silence.role != "deprecated" or silence.role in reads)
         known = known and complete.get(silence.role, True)
         if silence.entry and known and silence not in used:
             of = "line" if silence.role in complete else "entry"
@@ -124,7 +123,7 @@ def _unused_comments(
 
 
 def _unused_ignores(db: Database, ignores: dict[int, Ignore], used: set[object]) -> Iterator[Problem]:
-    for place in [place for place in ignores if place not in used and ignores[place].rule not in _VERIFICATION]:
+    for place in [place for place in ignores if place not in used and ignores[place].rule not in VERIFICATION]:
         what = f"this silences nothing: there is no warning [{ignores[place].rule}]"
         path = place_of_key(db, ("ignore", str(place), "rule"))
         yield Problem("set", "", "", what, "remove it", path, warning=True, rule=UNUSED)

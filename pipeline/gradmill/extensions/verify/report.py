@@ -10,11 +10,10 @@ from gradmill.cpp.identifiers import uses
 from gradmill.extensions.verify.model import Code, Finding, Subject, Tried, Verdict
 from gradmill.extensions.verify.run import Result
 from gradmill.model.regex import regex
-from gradmill.problems.catalog.verification import VERIFICATION
+from gradmill.problems.catalog.verification import DIFFERENT, INFINITE, UNCHECKED, WRONG
 from gradmill.problems.problem import Problem
 from gradmill.releases import is_at_least, minor
 
-WRONG, DIFFERENT, INFINITE, UNCHECKED = (rule.name for rule in VERIFICATION)
 OWN = "torch's own"  # how the checks begin that compare with torch's formula
 _PLACE = regex(r"\[.*")
 _CHECKS = {  # of `child/verdict.py`: what they verify

@@ -1,4 +1,4 @@
-"""A rule of the catalog: the meaning of one kind of warning."""
+"""A rule of the catalog: the meaning of one kind of warning. The rules are in `*.toml` next to this module, by name."""
 
 from __future__ import annotations
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
 from gradmill.doors import loaded
-from gradmill.problems.catalog.entries import ENTRIES
-from gradmill.problems.catalog.formulas import FORMULAS
 from gradmill.problems.catalog.rule import Rule
-from gradmill.problems.catalog.sets import SETS, SILENCES
-from gradmill.problems.catalog.verification import VERIFICATION
+
+
+def _own() -> Iterator[Rule]:
+    for path in Path(__file__).parent.glob("*.toml"):
+        for name, fields in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            yield Rule(name, **fields)
+
 
 _ADDED: list[Rule] = [rule for rules in loaded("rules") for rule in rules]
-_ALL = (*FORMULAS, *ENTRIES, *SETS, *SILENCES, *VERIFICATION, *_ADDED)
-RULES = {rule.name: rule for rule in sorted(_ALL, key=lambda rule: rule.name)}
+RULES = {rule.name: rule for rule in sorted((*_own(), *_ADDED), key=lambda rule: rule.name)}
