@@ -18,30 +18,25 @@ def upstream_rules(root: Path) -> dict[str, list[str] | dict[str, object] | int]
 
 
 def missing_rows(version: str, root: Path) -> list[str]:
-    """What differs between gradmill's facts of a release and the torchgen in `root`: for sets and mappings the rows of
-    `releases/facts`, those that end and those that begin, after their field; else a row `Change(…)` of the table."""
+    """What differs between gradmill's facts of a release and the torchgen in `root`: the rows of `releases/facts`,
+    those that end and those that begin, after their field."""
     from gradmill.releases import KNOWN, minor, resolve
-    from gradmill.releases.facts import facts_of
 
     known = [minor(each) for each in KNOWN]
     of = minor(version)
-    release, facts, before = resolve(of), facts_of(of), known[max(known.index(of) - 1, 0)]
+    release, before = resolve(of), known[max(known.index(of) - 1, 0)]
     rows = []
     for field, theirs in upstream_rules(root).items():
-        ours = getattr(release, field)
-        if field in facts and not isinstance(theirs, int):
-            own, other = lines_of(ours), lines_of(theirs)
-            rows += [f"{field}: {line}; …-{before}  # …" for line in own if line not in other]
-            rows += [f"{field}: {line}; {of}-  # …" for line in other if line not in own]
-        elif isinstance(theirs, int):
-            rows += [f'Change("{of}", "{field}", "…", set={theirs}),'] if ours != theirs else []
-        elif set(ours) != set(theirs):
-            rows.append(f'Change("{of}", "{field}", "…", set={tuple(theirs)}),')
+        own, other = lines_of(getattr(release, field)), lines_of(theirs)
+        rows += [f"{field}: {line}; …-{before}  # …" for line in own if line not in other]
+        rows += [f"{field}: {line}; {of}-  # …" for line in other if line not in own]
     return rows
 
 
-def lines_of(facts: Iterable[str] | dict[str, str] | dict[str, Iterable[str]]) -> list[str]:
-    """The rows of a set, or of a mapping."""
+def lines_of(facts: int | Iterable[str] | dict[str, str] | dict[str, Iterable[str]]) -> list[str]:
+    """The rows of a number, of a set, or of a mapping."""
+    if isinstance(facts, int):
+        return [str(facts)]
     if not isinstance(facts, dict):
         return sorted(facts)
     return [f"{key} = {value if isinstance(value, str) else ' '.join(sorted(value))}" for key, value in facts.items()]

@@ -19,10 +19,9 @@ from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, RE
 from project import ROOT, Project
 
 from gradmill.problems.problem import SpecError
-from gradmill.releases import KNOWN, minor, newest_at, resolve, resolve_version
-from gradmill.releases.model import Change
+from gradmill.releases import KNOWN, facts, minor, newest_at, resolve, resolve_version
 from gradmill.releases.names import Names, digest_of_source, generator_of, names_of, read_names
-from gradmill.releases.table import CHANGES, NAMES_OF
+from gradmill.releases.table import NAMES_OF
 from releases import WHEELS, Broken, Unavailable, download, find_wheel
 from releases.generator import rows_of_generator
 from releases.package_of_checkout import package_of
@@ -61,10 +60,10 @@ def test_an_older_or_malformed_version_is_refused_with_the_known_ones(version: s
 @pytest.mark.parametrize("version", KNOWN)
 def test_every_known_release_has_facts(version: str) -> None:
     release, _ = resolve_version(version)
-    facts = resolve(release)
-    assert facts.version == release
-    assert "Tensor" in facts.base_types
-    assert "CompositeImplicitAutograd" in facts.dispatch_keys
+    own = resolve(release)
+    assert own.version == release
+    assert "Tensor" in own.base_types
+    assert "CompositeImplicitAutograd" in own.dispatch_keys
 
 
 def test_newest_at_takes_numbers_for_numbers() -> None:
@@ -237,13 +236,16 @@ def test_a_list_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
     root, version = Path(torchgen.origin).parent.parent, metadata.version("torch").partition("+")[0]
     assert missing_rows(version, root) == []
     of = minor(version)
-    changes = (
-        Change(of, "unrecorded", "", add=("recorded",), remove=("lstm_cell",)),
-        Change(of, "views", "", add={"t": "other"}),
-        Change(of, "vmap_other_returns", "", add=("batched",)),
-        Change(of, "trace_shards", "", set=7),
-    )
-    monkeypatch.setattr("gradmill.releases.CHANGES", (*CHANGES, *changes))
+    text = "".join(facts._TEXTS)
+    for old, new in (
+        ("\nlstm_cell\n", "\nrecorded\n"),
+        ("\nt = self\n", "\nt = other\n"),
+        ("//// vmap_other_returns\n", "//// vmap_other_returns\nbatched\n"),
+        ("//// trace_shards :\n5; -2.12\n10; ", "//// trace_shards :\n5; -2.12\n7; "),
+    ):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    monkeypatch.setattr(facts, "_TEXTS", [text])
     known = [minor(each) for each in KNOWN]
     before = known[known.index(of) - 1]
     assert missing_rows(version, root) == [
@@ -252,7 +254,8 @@ def test_a_list_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
         f"views: t = other; …-{before}  # …",
         f"views: t = self; {of}-  # …",
         f"vmap_other_returns: batched; …-{before}  # …",
-        f"""Change("{of}", "trace_shards", "…", set=10),""",
+        f"trace_shards: 7; …-{before}  # …",
+        f"trace_shards: 10; {of}-  # …",
     ]
 
 
@@ -296,25 +299,25 @@ class Clone:
 def test_a_release_that_was_removed_is_added_again_from_a_checkout(tmp_path: Path) -> None:
     """The newest release leaves the tables; its checkout brings the names back, and lists the rows to write."""
     newest, clone = KNOWN[-1], Clone(tmp_path / "clone")
-    kernels, known = clone.path(TABLE.with_name("kernels.py")), clone.path(TABLE)
-    whole, names = {path: path.read_text() for path in (kernels, known)}, clone.names()
+    rows, known = sorted(clone.path(TABLE.with_name("facts")).glob("*.txt")), clone.path(TABLE)
+    whole, names = {path: path.read_text() for path in (*rows, known)}, clone.names()
     older = [minor(version) for version in KNOWN[:-1]]
     for name, text in names.items():
         without = merged(text, set(), minor(newest), [minor(version) for version in KNOWN], older)
         clone.path(FOLDER / f"{name}.txt").write_text(without)
     assert clone.names() != names
     for path, text in whole.items():
-        kept = (line for line in text.splitlines(True) if minor(newest) not in line)
+        begun = f"; {minor(newest)}-" if path in rows else minor(newest)
+        kept = (line for line in text.splitlines(True) if begun not in line)
         path.write_text("".join(kept) + (f'NAMES_OF = "{KNOWN[-2]}"\n' if path == known else ""))
 
     checkout = tmp_path / "checkout"
     as_checkout(wheel_of(newest), checkout)
     done = clone.run("tests.add_release", newest, "--checkout", checkout)
     assert (done.returncode, done.stderr) == (1, ""), done.stderr
-    row = next(line for line in whole[kernels].splitlines() if f'Change("{minor(newest)}", ' in line)
-    lost = re.findall(r'"(\w+)"', row.partition("add=")[2])
+    lost = {line for path in rows for line in whole[path].splitlines() if f"; {minor(newest)}-" in line}
     reported = [line for line in done.stdout.splitlines() if " rule: " in line]
-    assert len(reported) == 1 and all(repr(name) in reported[0] for name in lost), done.stdout
+    assert reported and all(any(row.partition(";")[0] in line for row in lost) for line in reported), done.stdout
     assert "error: _philox_randint_: func: '_philox_randint_' looks random" in done.stdout  # by another missing row
     assert clone.names() == names and f'NAMES_OF = "{newest}"' in known.read_text()
 

@@ -11,7 +11,8 @@ from gradmill.cpp.conversions import CONVERSIONS, accepts, of_cpp, of_schema
 from gradmill.cpp.declared import ANY, DeclaredOverload
 from gradmill.cpp.expression import Node, parse, tokens_of
 from gradmill.cpp.header import read_header
-from gradmill.lints.known import CALL, METHOD
+from gradmill.lints.known import CALL, METHOD, Variables
+from gradmill.lints.places import FormulaText
 from gradmill.lints.typecheck import check_types
 from gradmill.lints.uses import UNCOUNTED, read_uses
 from gradmill.problems.problem import SpecError
@@ -67,7 +68,7 @@ def test_a_long_formula_takes_few_steps_and_no_recursion(part: str) -> None:
     def check(formula: str) -> None:
         parsed = parse(formula, tokens_of(formula), {"a"})
         if parsed is not None:
-            list(check_types(formula, parsed, {"a": "Tensor"}, Few()))
+            list(check_types(FormulaText(formula), parsed, Variables({"a": "Tensor"}), Few()))
 
     assert_linear(check, part)
     check(part * 1_500 + "a")
@@ -190,7 +191,7 @@ TYPES = {
 
 def errors_in(formula: str) -> list[SpecError]:
     parsed = parse(formula, tokens_of(formula), TYPES)
-    return [] if parsed is None else list(check_types(formula, parsed, TYPES, Few()))
+    return [] if parsed is None else list(check_types(FormulaText(formula), parsed, Variables(TYPES), Few()))
 
 
 @pytest.mark.parametrize(

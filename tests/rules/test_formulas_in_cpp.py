@@ -12,6 +12,8 @@ from cpp import toolchain
 from gradmill.cpp.conversions import CONVERSIONS
 from gradmill.cpp.expression import parse, tokens_of
 from gradmill.lints.gradients import check_value
+from gradmill.lints.known import Variables
+from gradmill.lints.places import FormulaText
 from gradmill.lints.typecheck import check_types
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
@@ -146,10 +148,11 @@ def test_what_is_reported_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     build.problems()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
     parsed = {formula: parse(formula, tokens_of(formula), types) for formula in formulas}
+    variables = Variables(types, floats=("grad", "self"))
     printed = [
         formula
         for formula, reported in parsed.items()
-        if reported and list(check_types(formula, reported, types, vocabulary, floats=("grad", "self")))
+        if reported and list(check_types(FormulaText(formula), reported, variables, vocabulary))
     ]
     build.close()
     assert printed == [*WRONG, *refused]
@@ -189,9 +192,9 @@ def test_a_value_of_another_type_than_its_inputs_is_refused(tmp_path: Path, torc
     build.problems()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
     for i, (wanted, formula) in enumerate(formulas):
-        parsed = parse(formula, tokens_of(formula), types)
-        assert parsed is not None and not list(check_types(formula, parsed, types, vocabulary))
-        assert bool(list(check_value(formula, parsed.nodes[-1], wanted, "input"))) == (i in refused), formula
+        parsed, text = parse(formula, tokens_of(formula), types), FormulaText(formula)
+        assert parsed is not None and not list(check_types(text, parsed, Variables(types), vocabulary))
+        assert bool(list(check_value(text, parsed.nodes[-1], wanted, "input"))) == (i in refused), formula
     build.close()
 
 

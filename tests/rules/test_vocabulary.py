@@ -18,6 +18,7 @@ from gradmill.cpp.header import ANY, Arity, arity_of, declared_at, read_header
 from gradmill.families.table import TEMPLATES
 from gradmill.lints.calls import check_calls_and_names
 from gradmill.lints.known import CALL, METHOD
+from gradmill.lints.places import FormulaText
 from gradmill.lints.uses import read_uses
 from gradmill.problems.problem import SpecError
 from gradmill.releases import KNOWN, minor
@@ -112,7 +113,9 @@ class Words:
 def suspicions_of(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
     tokens = tokens_of(formula)
     reported: list[SpecError] = list(
-        check_calls_and_names(formula, tokens, read_uses(tokens), ["grad", "self"], Words(whole=whole), outputs)
+        check_calls_and_names(
+            FormulaText(formula), tokens, read_uses(tokens), ["grad", "self"], Words(whole=whole), outputs
+        )
     )
     return [f"{error.rule} {error.needle[:6]}" for error in reported]
 

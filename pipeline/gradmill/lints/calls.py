@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from gradmill.cpp.expression import Token
 from gradmill.lints.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, SYMINT, TYPES, KnownNames
+from gradmill.lints.places import FormulaText
 from gradmill.lints.uses import UNCOUNTED, Use, Uses, declared
 from gradmill.model.regex import regex
 from gradmill.problems.names import Hint, is_certain
@@ -16,7 +17,7 @@ from gradmill.problems.problem import SpecError, nearest
 COMMENT = "comment"  # the rule of a comment that is none in YAML or in C++
 COUNT = "argument-count"  # the rule of a call with too few or too many arguments
 UNREADABLE = (COMMENT, "unclosed-bracket", "cut-off", "doubled-operator", "semicolon", "odd-character")
-_NEEDLE = 200  # characters from a place on: enough to identify it
+_EXPRESSION = "a formula is an expression: remove it"
 _ONLY_COMPILER = "only the C++ compiler can check it"
 _MANY = 20  # names that are reported in one formula
 _NEAR = 0.75  # how close a suggested name must be: there are thousands
@@ -40,7 +41,7 @@ _INDEXED = regex(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
 def check_calls_and_names(
-    formula: str,
+    text: FormulaText,
     tokens: Sequence[Token],
     read: Uses,
     names: Collection[str],
@@ -51,17 +52,18 @@ def check_calls_and_names(
 ) -> Iterator[SpecError]:
     """The suspicions about a formula: the first few of each kind. `read` has the names that it uses, `names` are its
     variables, `outputs` is the number of the operator's outputs. `closed`: whether it may only call known functions."""
+    formula = text.whole
     code = _blanked(formula, tokens)
     if "#" in code:
         problem = "'#' in the formula does not begin a comment here"
-        yield _at(formula, code.index("#"), problem, "write /* */, or the comment above the entry", COMMENT)
+        yield text.error(code.index("#"), problem, "write /* */, or the comment above the entry", COMMENT)
         return  # the rest of the line may be no code
     if tokens and tokens[-1].text.startswith("//") and tokens[-1].end == len(formula):
         problem = "the formula is cut off: '//' also comments out the generated code after it"
-        yield _at(formula, tokens[-1].start, problem, "write /* */, or # before it", "cut-off")
-    yield from _characters(formula, code)
-    yield from _brackets(formula, code, read)
-    typos = list(_typos(formula, code, names, outputs))
+        yield text.error(tokens[-1].start, problem, "write /* */, or # before it", "cut-off")
+    yield from _characters(text, code)
+    yield from _brackets(text, code, read)
+    typos = list(_typos(text, code, outputs))
     yield from typos
     countable = not any(typo.rule == "doubled-operator" for typo in typos)
     reported: set[str] = set()
@@ -69,14 +71,10 @@ def check_calls_and_names(
         if len(reported) == _MANY:
             return
         new = use.name not in reported
-        suspicions = _use(formula, use, names, known, countable=countable, closed=closed) if new else ()
+        suspicions = _use(text, use, names, known, countable=countable, closed=closed) if new else ()
         for suspicion in suspicions:
             reported.add(use.name)
             yield suspicion
-
-
-def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
-    return SpecError(problem, hint, needle=formula[start : start + _NEEDLE], rule=rule, fix=fix)
 
 
 def _blanked(formula: str, tokens: Sequence[Token]) -> str:
@@ -90,7 +88,7 @@ def _blanked(formula: str, tokens: Sequence[Token]) -> str:
     return "".join((*pieces, formula[at:]))
 
 
-def _characters(formula: str, code: str) -> Iterator[SpecError]:
+def _characters(text: FormulaText, code: str) -> Iterator[SpecError]:
     """Characters outside of ASCII, which may look like others of C++."""
     at = next((at for at, character in enumerate(code) if ord(character) > 127), None)
     if at is not None:
@@ -100,84 +98,74 @@ def _characters(formula: str, code: str) -> Iterator[SpecError]:
         fix = (character, " ") if character.isspace() else None
         what = "letter or digit of PyTorch's names" if character.isalnum() else "C++ operator"
         hint = "write a plain space" if space else f"'{character}' is not a {what}: use an ASCII one"
-        yield _at(
-            formula=formula, start=at, problem=f"the formula contains {name}", hint=hint, rule="odd-character", fix=fix
-        )
+        yield text.error(at, f"the formula contains {name}", hint, "odd-character", fix)
 
 
-def _brackets(formula: str, code: str, read: Uses) -> Iterator[SpecError]:
+def _brackets(text: FormulaText, code: str, read: Uses) -> Iterator[SpecError]:
     if read.open is not None:
         mark, start = read.open
         what = "is not closed" if mark in "([{" else "closes nothing"
         hint = "close it" if mark in "([{" else "remove it, or open it"
-        yield _at(formula, start, f"the bracket '{mark}' {what}", hint, "unclosed-bracket")
+        yield text.error(start, f"the bracket '{mark}' {what}", hint, "unclosed-bracket")
         return
     end = code.rstrip()
     if end and end[-1] in _CUT:
         # The operator alone may occur often; the word before it makes the needle unique.
         start = end.rfind(" ", 0, len(end[:-1].rstrip())) + 1
-        yield _at(formula, start, f"the formula ends with '{end[-1]}'", "write what follows it", "cut-off")
+        yield text.error(start, f"the formula ends with '{end[-1]}'", "write what follows it", "cut-off")
 
 
-def _typos(formula: str, code: str, names: Collection[str], outputs: int) -> Iterator[SpecError]:
+def _typos(text: FormulaText, code: str, outputs: int) -> Iterator[SpecError]:
     end = code.rstrip()
     if end.endswith(";"):
         fix = (";", "") if end.count(";") == 1 else None
-        hint = "a formula is an expression: remove it"
-        yield _at(
-            formula=formula,
-            start=len(end) - 1,
-            problem="the formula ends with ';'",
-            hint=hint,
-            rule="semicolon",
-            fix=fix,
-        )
+        yield text.error(len(end) - 1, "the formula ends with ';'", _EXPRESSION, "semicolon", fix)
     if code.lstrip().startswith("return "):
         start = code.index("return ")
-        yield _at(formula, start, "the formula begins with 'return'", "a formula is an expression: remove it", "return")
+        yield text.error(start, "the formula begins with 'return'", _EXPRESSION, "return")
     doubled = _DOUBLED.search(code)
     if doubled is not None:
         written = " ".join(doubled.group().split())
         problem = f"'{written}': something is missing between"
-        yield _at(formula, doubled.start(), problem, "write it, or remove one of them", "doubled-operator")
+        yield text.error(doubled.start(), problem, "write it, or remove one of them", "doubled-operator")
     indexed = _INDEXED.search(code) if "grad[" in code else None
     if indexed is not None:
         meant = f"grads[{indexed.group(1)}]"
         whole = Hint(f"did you mean '{meant}'?", ("grad", "grads") if outputs > 1 else None)
         hint = whole if outputs > 1 else "write 'grad': the op has one output"
-        yield _at(formula, indexed.start(), f"'{indexed.group()}' is a row of the gradient", hint, "grad-index")
+        yield text.error(indexed.start(), f"'{indexed.group()}' is a row of the gradient", hint, "grad-index")
 
 
 def _use(
-    formula: str, use: Use, names: Collection[str], known: KnownNames, *, countable: bool, closed: bool
+    text: FormulaText, use: Use, names: Collection[str], known: KnownNames, *, countable: bool, closed: bool
 ) -> Iterator[SpecError]:
     """The suspicions about one use of a name."""
     name = use.name
     if not use.called:
         if not use.scope and TYPE.match(name) and name not in names:
-            yield from _constant(formula, use, known)
+            yield from _constant(text, use, known)
     elif use.scope == ".":
         if name not in METHODS and not _names_one(known, METHOD, name):
-            yield from _unknown(formula, use, known, METHOD, "method")
+            yield from _unknown(text, use, known, METHOD, "method")
     elif use.scope.endswith("::") and use.scope != "at::":
         return
     elif TYPE.match(name):
-        yield from _type(formula, use, known)
+        yield from _type(text, use, known)
     elif not (use.scope == "" and (name in CPP_WORDS or name in names)):
         arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(SYMINT))
         if arity is None:
-            yield from _unknown(formula, use, known, CALL, "function") if closed else ()
+            yield from _unknown(text, use, known, CALL, "function") if closed else ()
         elif countable and use.arguments != UNCOUNTED and not arity[0] <= use.arguments <= arity[1]:
-            yield _count(formula, use, arity)
+            yield _count(text, use, arity)
 
 
 def _names_one(known: KnownNames, kind: str, name: str) -> bool:
     return known.arity(kind, name) is not None or known.arity(kind, name.removesuffix(SYMINT)) is not None
 
 
-def _count(formula: str, use: Use, arity: tuple[int, int]) -> SpecError:
+def _count(text: FormulaText, use: Use, arity: tuple[int, int]) -> SpecError:
     problem = f"'{use.name}' takes {counted(*arity)}, but gets {use.arguments}"
-    return _at(formula, use.start, problem, "see its declaration", COUNT)
+    return text.error(use.start, problem, "see its declaration", COUNT)
 
 
 def counted(least: int, most: int) -> str:
@@ -186,35 +174,35 @@ def counted(least: int, most: int) -> str:
     return f"{takes} argument{'' if takes == '1' else 's'}"
 
 
-def _unknown(formula: str, use: Use, known: KnownNames, kind: str, what: str) -> Iterator[SpecError]:
+def _unknown(text: FormulaText, use: Use, known: KnownNames, kind: str, what: str) -> Iterator[SpecError]:
     """A suspicion about an undeclared name, unless the formula or an unknown header may declare it."""
-    if kind == CALL and use.name in declared(formula):
+    if kind == CALL and use.name in declared(text.whole):
         return
     suffix = SYMINT if use.name.endswith(SYMINT) else ""
     names = [f"{name}{suffix}" for name in known.names(kind)]
     hint = nearest(use.name, names)
     hint = hint if _is_sure(hint) else nearest(use.name, names, near=_NEAR)
     if known.is_whole() or _is_sure(hint):
-        yield _at(formula, use.start, f"unknown {what} '{use.name}'", hint or _ONLY_COMPILER, f"unknown-{what}")
+        yield text.error(use.start, f"unknown {what} '{use.name}'", hint or _ONLY_COMPILER, f"unknown-{what}")
 
 
 def _is_sure(hint: str) -> bool:
     return isinstance(hint, Hint) and hint.fix is not None
 
 
-def _constant(formula: str, use: Use, known: KnownNames) -> Iterator[SpecError]:
+def _constant(text: FormulaText, use: Use, known: KnownNames) -> Iterator[SpecError]:
     """A suspicion about a constant: any unknown one of `math.h`, of others those close to a known one."""
     if use.name in CONSTANTS or use.name in TYPES or known.arity(CONSTANT, use.name) is not None:
         return
     hint = nearest(use.name, (*sorted(CONSTANTS), *TYPES))
     if use.name.startswith("M_") or _is_sure(hint):
-        yield _at(formula, use.start, f"unknown constant '{use.name}'", hint or _ONLY_COMPILER, "unknown-constant")
+        yield text.error(use.start, f"unknown constant '{use.name}'", hint or _ONLY_COMPILER, "unknown-constant")
 
 
-def _type(formula: str, use: Use, known: KnownNames) -> Iterator[SpecError]:
+def _type(text: FormulaText, use: Use, known: KnownNames) -> Iterator[SpecError]:
     """A suspicion about a type with nearly the name of a usual one."""
     if use.name in TYPES or known.arity(CALL, use.name) is not None:
         return
     hint = nearest(use.name, TYPES)
     if hint and is_certain(use.name, hint.split("'")[1], TYPES):
-        yield _at(formula, use.start, f"unknown type '{use.name}'", hint, "unknown-type")
+        yield text.error(use.start, f"unknown type '{use.name}'", hint, "unknown-type")

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from gradmill.cpp import identifiers
 from gradmill.cpp.conversions import members
 from gradmill.cpp.expression import Node
+from gradmill.lints.places import FormulaText
 from gradmill.model.autograd import Formula, Info
 from gradmill.model.native import NativeFunction
 from gradmill.model.regex import regex
@@ -22,7 +23,6 @@ from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, N
 
 _TENSORS = ("Tensor", "Tensor?")
 _LISTS = ("Tensor[]", "Tensor?[]")
-_NEEDLE = 200  # characters from a place on: enough to identify it
 _GRADIENT = regex(r"\bgrads?(?:_\w+)?\b")
 _NO_GRADIENT = regex(r"\s*+(?:at::)?+zeros\w*+\(|.*\bnot_implemented", re.DOTALL)  # zero, or missing
 _NOT_IMPLEMENTED = ("not_implemented", "not_implemented_list")
@@ -32,13 +32,13 @@ _WORDS = regex(r"\w+")
 _PRODUCTS = frozenset("mul multiply div divide true_divide mm bmm mv matmul dot vdot inner outer".split())
 
 
-def check_value(formula: str, value: Node, wanted: Sequence[str], what: str) -> Iterator[SpecError]:
+def check_value(text: FormulaText, value: Node, wanted: Sequence[str], what: str) -> Iterator[SpecError]:
     """A suspicion about the value of a formula, unless it has one member for each of the types in `wanted`; `what` are
     `input` or `output`, which the formula is for. Nothing is reported about unknown types."""
     if value.kind == "braces" and not value.name and len(wanted) > 1:
         problem = "values in braces are not a tuple"
-        hint = f"write std::make_tuple({formula[value.start + 1 : value.end - 1].strip()})"
-        yield SpecError(problem, hint, needle=formula[value.start : value.start + _NEEDLE], rule="gradient-type")
+        hint = f"write std::make_tuple({text.of(value)[1:-1].strip()})"
+        yield text.error(value.start, problem, hint, "gradient-type")
     if not value.type:
         return
     given, count = members(value.type) or [value.type], len(wanted)
@@ -54,10 +54,10 @@ def check_value(formula: str, value: Node, wanted: Sequence[str], what: str) -> 
         problem, hint = f"the formula of an {what} of type {wanted[0]} gives {value.type}", "give one tensor"
         hint = "give a list, with a tensor for each member" if wanted[0] in _LISTS else hint
     elif count == 1:
-        hint = f"write std::get<0>({formula[value.start : value.end]})" if value.kind == "call" else "give one tensor"
+        hint = f"write std::get<0>({text.of(value)})" if value.kind == "call" else "give one tensor"
     elif len(given) == count:
         problem, hint = f"the formula of ({', '.join(wanted)}) gives {shown}", "give a value of the same type for each"
-    yield SpecError(problem, hint, needle=formula[value.start : value.start + _NEEDLE], rule="gradient-type")
+    yield text.error(value.start, problem, hint, "gradient-type")
 
 
 def _fits(given: str, wanted: str) -> bool:
@@ -210,7 +210,7 @@ def _is_shape(called: str) -> bool:
     return called.endswith(("_like", "_as")) or called.startswith("new_")
 
 
-def other_operators(formula: str, nodes: Sequence[Node], operator: str) -> Iterator[SpecError]:
+def other_operators(formula: FormulaText, nodes: Sequence[Node], operator: str) -> Iterator[SpecError]:
     """Suspicions about `not_implemented` with the name of another operator, unless one name is a part of the other."""
     for node in nodes:
         if node.kind != "call" or node.parts[0].name not in _NOT_IMPLEMENTED or len(node.parts) == 1:
@@ -219,10 +219,10 @@ def other_operators(formula: str, nodes: Sequence[Node], operator: str) -> Itera
         named = _OPERATOR.match(text.name) if text.kind == "string" else None
         if named is None or any(_related(word, operator) for word in _WORDS.findall(text.name)):
             continue
-        needle, right = formula[text.start : text.start + _NEEDLE], f'"{operator}"'
+        right = f'"{operator}"'
         problem = f"the error names '{named[1]}', and the operator is '{operator}'"
         fix = (text.name, right) if text.name == f'"{named[1]}"' else None
-        yield SpecError(problem, f"write {right}", needle=needle, rule="other-operator", fix=fix)
+        yield formula.error(text.start, problem, f"write {right}", "other-operator", fix)
 
 
 def _related(word: str, operator: str) -> bool:

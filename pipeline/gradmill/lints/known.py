@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
+
+from msgspec import Struct
 
 from gradmill.cpp.declared import DeclaredOverload
 from gradmill.cpp.overloads import SYMINT
@@ -19,6 +21,7 @@ __all__ = [
     "SYMINT",
     "TYPES",
     "KnownNames",
+    "Variables",
     "methods_of",
 ]
 
@@ -88,6 +91,15 @@ def methods_of(type_: str) -> frozenset[str] | None:
     if type_.endswith("]"):
         return _OF_LIST
     return frozenset() if type_.startswith("(") else _OWN.get(type_)
+
+
+class Variables(Struct, frozen=True):
+    """The variables that a formula may use."""
+
+    types: Mapping[str, str]  # by name, "" if unknown
+    optional: Collection[str] = ()  # the names of optional tensors, which may also be used as pointers
+    floats: Collection[str] = ()  # of tensors that have a derivative
+    written: Collection[str] = ()  # of those that the formula may change
 
 
 class KnownNames(Protocol):

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gradmill.cpp.expression import Node
+from gradmill.lints.places import FormulaText
 from gradmill.problems.problem import SpecError
 
-_NEEDLE = 200  # characters from a place on: enough to identify it
 _INTEGERS = ("int", "SymInt")
 _NUMBERS = ("int", "float", "Scalar", "SymInt")
 _ORDERS = ("<", ">", "<=", ">=")
@@ -21,7 +21,7 @@ _ZEROS = {"empty_like": "zeros_like", "new_empty": "new_zeros", "empty": "at::ze
 _TUPLES = ("std::make_tuple", "std::make_pair", "std::tuple", "std::pair")
 
 
-def check_pitfalls(formula: str, nodes: Sequence[Node], floats: Collection[str]) -> Iterator[SpecError]:
+def check_pitfalls(text: FormulaText, nodes: Sequence[Node], floats: Collection[str]) -> Iterator[SpecError]:
     """The suspicions about the typed nodes of a formula. `floats` are the names of tensors that have a derivative."""
     constants: dict[int, int] = {}  # the values of nodes, of those that are integers known here
     floating: set[int] = set()  # nodes whose values are tensors of floating-point numbers
@@ -32,20 +32,12 @@ def check_pitfalls(formula: str, nodes: Sequence[Node], floats: Collection[str])
         if _is_floating(node, floats, floating):
             floating.add(id(node))
         if node.kind == "binary" and node.name == "/":
-            yield from _division(formula, node, constants)
+            yield from _division(text, node, constants)
         elif node.kind == "binary" and node.name in _BITS:
-            yield from _bits(formula, node, floating)
+            yield from _bits(text, node, floating)
         elif node.kind == "binary" and node.name in (*_ORDERS, *_EQUALITIES):
-            yield from _chain(formula, node)
-    yield from _uninitialized(formula, nodes)
-
-
-def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
-    return SpecError(problem, hint, needle=formula[start : start + _NEEDLE], rule=rule, fix=fix)
-
-
-def _text(formula: str, node: Node) -> str:
-    return formula[node.start : node.end]
+            yield from _chain(text, node)
+    yield from _uninitialized(text, nodes)
 
 
 def _constant(node: Node, constants: Mapping[int, int]) -> int | None:
@@ -65,30 +57,28 @@ def _constant(node: Node, constants: Mapping[int, int]) -> int | None:
     return {"+": left + right, "-": left - right, "*": left * right}.get(node.name)
 
 
-def _division(formula: str, node: Node, constants: Mapping[int, int]) -> Iterator[SpecError]:
+def _division(text: FormulaText, node: Node, constants: Mapping[int, int]) -> Iterator[SpecError]:
     """Reports a division of integers that drops a remainder."""
     left, right = node.parts
     above, below = constants.get(id(left)), constants.get(id(right))
-    text = _text(formula, node)
+    division = text.of(node)
     if above is None or below == 0:
         return
     if below is not None and above % below:
         quotient = abs(above) // abs(below)
-        problem = f"'{text}' is {-quotient if above * below < 0 else quotient}: both are integers"
+        problem = f"'{division}' is {-quotient if above * below < 0 else quotient}: both are integers"
     elif below is None and abs(above) == 1 and right.type in _INTEGERS:
-        problem = f"'{text}' is 0 unless '{_text(formula, right)}' is 1 or -1: both are integers"
+        problem = f"'{division}' is 0 unless '{text.of(right)}' is 1 or -1: both are integers"
     else:
         return
     last = left.parts[0] if left.kind == "unary" else left
-    written = f"{_text(formula, left)}."
+    written = f"{text.of(left)}."
     if last.kind != "number":
-        yield _at(formula, node.start, problem, "write a decimal number: 2. for 2", "integer-division")
+        yield text.error(node.start, problem, "write a decimal number: 2. for 2", "integer-division")
         return
-    between = formula[left.end : right.start]
-    fix = (text, f"{written}{between}{_text(formula, right)}")
-    yield _at(
-        formula=formula, start=node.start, problem=problem, hint=f"write {fix[1]}", rule="integer-division", fix=fix
-    )
+    between = text.whole[left.end : right.start]
+    fix = (division, f"{written}{between}{text.of(right)}")
+    yield text.error(node.start, problem, f"write {fix[1]}", "integer-division", fix)
 
 
 def _is_floating(node: Node, floats: Collection[str], floating: Collection[int]) -> bool:
@@ -99,7 +89,7 @@ def _is_floating(node: Node, floats: Collection[str], floating: Collection[int])
     return (arithmetic or node.kind == "group") and any(id(part) in floating for part in node.parts)
 
 
-def _bits(formula: str, node: Node, floating: Collection[int]) -> Iterator[SpecError]:
+def _bits(text: FormulaText, node: Node, floating: Collection[int]) -> Iterator[SpecError]:
     """Reports `^` where a power is meant, and an operator of bits on a tensor of floating-point numbers."""
     left, right = node.parts
     base = left
@@ -109,27 +99,20 @@ def _bits(formula: str, node: Node, floating: Collection[int]) -> Iterator[SpecE
     raised = numbers[1] and (numbers[0] or left.kind == "call" or id(left) in floating)
     if node.name == "^" and (raised or (numbers[0] and id(right) in floating)):
         function = "std::pow" if base.type in ("int", "float") and numbers[1] else "at::pow"
-        written = f"{function}({_text(formula, base)}, {_text(formula, right)})"
+        written = f"{function}({text.of(base)}, {text.of(right)})"
         if base.type == "Tensor":
-            written = f"{_text(formula, base)}.pow({_text(formula, right)})"
+            written = f"{text.of(base)}.pow({text.of(right)})"
         problem = "'^' is no power in C++: it is the exclusive or of bits"
-        fix = (formula[base.start : node.end], written) if "Tensor" in (base.type, right.type) else None
-        yield _at(
-            formula=formula,
-            start=base.start,
-            problem=problem,
-            hint=f"write {written}",
-            rule="bitwise-operator",
-            fix=fix,
-        )
+        fix = (text.whole[base.start : node.end], written) if "Tensor" in (base.type, right.type) else None
+        yield text.error(base.start, problem, f"write {written}", "bitwise-operator", fix)
     elif id(left) in floating or id(right) in floating:
         operand = left if id(left) in floating else right
-        problem = f"'{node.name}' is an operator of bits, and '{_text(formula, operand)}' has floating-point numbers"
-        hint = f"write {_BITS[node.name]}({_text(formula, left)}, {_text(formula, right)}), or another operator"
-        yield _at(formula, node.start, problem, hint, "bitwise-operator")
+        problem = f"'{node.name}' is an operator of bits, and '{text.of(operand)}' has floating-point numbers"
+        hint = f"write {_BITS[node.name]}({text.of(left)}, {text.of(right)}), or another operator"
+        yield text.error(node.start, problem, hint, "bitwise-operator")
 
 
-def _chain(formula: str, node: Node) -> Iterator[SpecError]:
+def _chain(text: FormulaText, node: Node) -> Iterator[SpecError]:
     """Reports a comparison whose first operand is a comparison without brackets around it."""
     left, right = node.parts
     kind = _ORDERS if node.name in _ORDERS else ("==",)
@@ -138,17 +121,15 @@ def _chain(formula: str, node: Node) -> Iterator[SpecError]:
     first, middle = left.parts
     if any(part.kind == "name" and not part.type for part in (first, middle)):
         return  # it may be a template, and its type
-    both = f"{_text(formula, left)}", f"{_text(formula, middle)} {node.name} {_text(formula, right)}"
+    both = f"{text.of(left)}", f"{text.of(middle)} {node.name} {text.of(right)}"
     tensors = "Tensor" in (first.type, middle.type, right.type)
     written = f"at::logical_and({both[0]}, {both[1]})" if tensors else f"{both[0]} && {both[1]}"
-    problem = f"'{_text(formula, node)}' compares the result of '{both[0]}', which is true or false"
-    fix = (_text(formula, node), written)
-    yield _at(
-        formula=formula, start=node.start, problem=problem, hint=f"write {written}", rule="chained-comparison", fix=fix
-    )
+    problem = f"'{text.of(node)}' compares the result of '{both[0]}', which is true or false"
+    fix = (text.of(node), written)
+    yield text.error(node.start, problem, f"write {written}", "chained-comparison", fix)
 
 
-def _uninitialized(formula: str, nodes: Sequence[Node]) -> Iterator[SpecError]:
+def _uninitialized(text: FormulaText, nodes: Sequence[Node]) -> Iterator[SpecError]:
     """Reports tensors of uninitialized memory, where their elements are the formula's value or an operand.
     A function that gets one may write to it."""
     parents = {id(part): node for node in nodes for part in node.parts}
@@ -163,7 +144,7 @@ def _uninitialized(formula: str, nodes: Sequence[Node]) -> Iterator[SpecError]:
             start = node.parts[0].start if node.parts[0].kind == "name" else node.parts[0].end - len(node.name)
             zeros = _ZEROS.get(called)
             hint = f"write '{zeros}' if it is zero" if zeros else "write the values that the formula should have"
-            yield _at(formula, start, f"the memory of '{node.name}' is uninitialized", hint, "uninitialized")
+            yield text.error(start, f"the memory of '{node.name}' is uninitialized", hint, "uninitialized")
 
 
 def _hands_on(parent: Node, child: Node) -> bool:

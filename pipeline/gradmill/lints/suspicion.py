@@ -23,7 +23,8 @@ from gradmill.lints.gradients import (
     out_of_bounds,
     tangents_of_factors,
 )
-from gradmill.lints.known import CALL, KnownNames
+from gradmill.lints.known import CALL, KnownNames, Variables
+from gradmill.lints.places import FormulaText
 from gradmill.lints.typecheck import check_types
 from gradmill.lints.uses import Uses, declared, read_uses
 from gradmill.model.autograd import Definition, Formula, Info
@@ -47,8 +48,6 @@ _OF_NAMES = frozenset(
 )
 _UNQUOTED = regex(r"\bnot_implemented(?:_list)?\(\s*\Z")
 _RESULT = regex(r"result([0-9]{0,3})")
-_NEEDLE = 200  # characters from a name on: enough to identify it
-
 _SHOWN = 12  # names in a hint
 _UNUSUAL = regex(r"options|grads|grad_input_mask|retain_variables|original_self_[pt]|result\d+|result\d*_t")
 
@@ -102,7 +101,7 @@ def _in_condition(condition: str, function: NativeFunction, vocabulary: KnownNam
     if hint and condition not in names:
         problem = f"{condition!r} is a string, and so a condition in C++"
         return [SpecError(problem, hint, field=(_CONDITION,), needle=condition, rule="output-differentiability")]
-    return _read(Formula(_CONDITION, (), condition), names, vocabulary, ()).suspicions
+    return _read(Formula(_CONDITION, (), condition), Variables(names), vocabulary, ()).suspicions
 
 
 def _in_formulas(
@@ -129,17 +128,11 @@ def _in_formulas(
         row = rows[derivative.var_names]
         wanted = [arguments.get(name, "") for name in row.names]
         read = _read(
-            row=row,
-            known=known,
-            vocabulary=vocabulary,
-            outputs=names,
-            words=(NON_DIFFERENTIABLE,),
-            optional=optional,
-            wanted=wanted,
-            floats=floats,
+            row, Variables(known, optional, floats), vocabulary, names, words=(NON_DIFFERENTIABLE,), wanted=wanted
         )
         inner = replaced_within(row.formula, [*(argument.name for argument in function.func.arguments), *outputs])
-        suspicions += [*read.suspicions, *_in_row([*inner, *other_operators(row.formula, read.nodes, info.name)], row)]
+        others = other_operators(FormulaText(row.formula), read.nodes, info.name)
+        suspicions += [*read.suspicions, *_in_row([*inner, *others], row)]
         backward[row.names] = read.nodes
     results = {"result", *outputs, *(f"result{i}" for i in range(len(names)))}
     tangents: list[SpecError] = []
@@ -156,20 +149,9 @@ def _in_formulas(
             type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""
             known |= {f"{name}_p": type_, f"{name}_t": type_}
         wanted = [outputs.get(name, type_) for name, type_ in zip(row.names, forward.var_types)]
-        words = (AUTO_ELEMENT_WISE, AUTO_LINEAR)
         floats = {f"{name}{suffix}" for name in differentiable for suffix in ("_p", "_t")}
-        written = ("self_t",) if function.func.name.inplace else ()
-        read = _read(
-            row=row,
-            known=known,
-            vocabulary=vocabulary,
-            outputs=names,
-            words=words,
-            optional=(),
-            wanted=wanted,
-            floats=floats,
-            written=written,
-        )
+        variables = Variables(known, (), floats, ("self_t",) if function.func.name.inplace else ())
+        read = _read(row, variables, vocabulary, names, words=(AUTO_ELEMENT_WISE, AUTO_LINEAR), wanted=wanted)
         tangents += read.suspicions
         formulas.append(read.nodes)
     if info.forward_derivatives and not tangents:
@@ -263,7 +245,7 @@ def unknown_names(formula: str, read: Uses, known: Collection[str]) -> list[tupl
 
 
 def _unknown_name(
-    formula: str,
+    text: FormulaText,
     name: str,
     start: int,
     near: Collection[str],
@@ -271,29 +253,25 @@ def _unknown_name(
     vocabulary: KnownNames,
     outputs: Sequence[str],
 ) -> SpecError:
-    needle = formula[start : start + _NEEDLE]
     own = name[:-2] if name.endswith(("_t", "_p")) else ""
     if name in ORIGINALS and "grads" not in near:
         plain = name.removeprefix("original_")
         problem = f"'{name}' is for in-place functions, which overwrite 'self'"
-        return SpecError(problem, Hint(f"write '{plain}'", (name, plain)), needle=needle, rule="unknown-name")
+        return text.error(start, problem, Hint(f"write '{plain}'", (name, plain)), "unknown-name")
     if own in tensors and "grads" not in near:
         problem = f"'{own}' has no formula, and so no '{name}'"
         hint = f"add {own}: formula" + (f", or write '{own}'" if name.endswith("_p") else "")
-        return SpecError(problem, hint, needle=needle, rule="unknown-name")
+        return text.error(start, problem, hint, "unknown-name")
     if name == MASK and "grads" in near:
-        problem, hint = (
-            f"'{name}' is for formulas of several inputs",
-            "name all inputs in one key: self, other: formula",
-        )
-        return SpecError(problem, hint, needle=needle, rule="gradient-mask")
+        hint = "name all inputs in one key: self, other: formula"
+        return text.error(start, f"'{name}' is for formulas of several inputs", hint, "gradient-mask")
     if name in GRADIENTS:
         problem, hint = f"'{name}' is for backward formulas", "write the tangent of an input: its name with _t"
-        return SpecError(problem, hint, needle=needle, rule="gradient-in-forward")
+        return text.error(start, problem, hint, "gradient-in-forward")
     hint = _as_output(name, outputs) or nearest(name, near)
     if name == "not_implemented":
         hint = 'write not_implemented("NAME"), with the name of the operator'
-    elif _UNQUOTED.search(formula[:start]):
+    elif _UNQUOTED.search(text.whole[:start]):
         hint = f'write not_implemented("{name}")'
     elif not hint and vocabulary.arity(CALL, name) is not None:
         hint = f"'{name}' is a function: call it"
@@ -301,7 +279,7 @@ def _unknown_name(
         usual = sorted(each for each in near if not _UNUSUAL.fullmatch(each))
         hint = f"known here: {', '.join(usual[:_SHOWN])}{', …' if usual[_SHOWN:] else ''}"
         hint += "; only the C++ compiler can check others"
-    return SpecError(f"unknown name '{name}'", hint, needle=needle, rule="unknown-name")
+    return text.error(start, f"unknown name '{name}'", hint, "unknown-name")
 
 
 def _as_output(name: str, outputs: Sequence[str]) -> str:
@@ -324,19 +302,17 @@ class _Read(NamedTuple):
 
 def _read(
     row: Formula,
-    known: Mapping[str, str],
+    variables: Variables,
     vocabulary: KnownNames,
     outputs: Sequence[str],
+    *,
     words: Collection[str] = (),
-    optional: Collection[str] = (),
     wanted: Sequence[str] = (),
-    floats: Collection[str] = (),
-    written: Collection[str] = (),
 ) -> _Read:
     """Reads the formula of `row`. `outputs` are the names of the operator's outputs; `words` may replace a formula;
-    `optional` are the names of optional tensors; `wanted` are the types of what the formula is for; `floats` and
-    `written` are those of `check_types`."""
-    formula = row.formula
+    `wanted` are the types of what the formula is for."""
+    formula, known = row.formula, variables.types
+    text = FormulaText(formula)
     tokens = tokens_of(formula)
     parsed = parse(formula, tokens, known)
     whole = parsed is not None and parsed.whole and not parsed.broken
@@ -346,42 +322,19 @@ def _read(
     if names and names[0][0] == formula.strip(" \n"):
         near += words
     tensors = [name for name, type_ in known.items() if type_ in ("Tensor", "Tensor?")]
-    unknown = [
-        _unknown_name(
-            formula=formula, name=name, start=start, near=near, tensors=tensors, vocabulary=vocabulary, outputs=outputs
-        )
-        for name, start in names
-    ]
+    unknown = [_unknown_name(text, name, start, near, tensors, vocabulary, outputs) for name, start in names]
     closed = row.key != _CONDITION  # a kernel may call others
-    suspicions = list(
-        check_calls_and_names(
-            formula=formula,
-            tokens=tokens,
-            read=read,
-            names=known,
-            known=vocabulary,
-            outputs=len(outputs),
-            closed=closed,
-        )
-    )
+    suspicions = [*check_calls_and_names(text, tokens, read, known, vocabulary, len(outputs), closed=closed)]
     if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
         suspicions = [suspicion for suspicion in suspicions if suspicion.rule != COUNT]
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of a comment
         suspicions = [*unknown, *suspicions]
     nodes: Sequence[Node] = ()
     if parsed is not None and all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
-        suspicions += check_types(
-            formula=formula,
-            parsed=parsed,
-            types=known,
-            known=vocabulary,
-            optional=optional,
-            floats=floats,
-            written=written,
-        )
+        suspicions += check_types(text, parsed, variables, vocabulary)
         nodes = () if parsed.broken else parsed.nodes
     if nodes and wanted and not suspicions:
-        suspicions += check_value(formula, nodes[-1], wanted, "input" if "grads" in known else "output")
+        suspicions += check_value(text, nodes[-1], wanted, "input" if "grads" in known else "output")
     return _Read(list(_in_row(suspicions, row)), nodes)
 
 

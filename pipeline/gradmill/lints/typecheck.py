@@ -6,7 +6,7 @@ unknown types. `gradmill.cpp.conversions` lists the conversions of C++.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from gradmill.cpp.conversions import accepts, array_size, members, of_cpp, tuple_of
@@ -20,37 +20,30 @@ from gradmill.lints.known import (
     NO_TENSOR_METHODS,
     SYMINT,
     KnownNames,
+    Variables,
     methods_of,
 )
 from gradmill.lints.pitfalls import check_pitfalls
+from gradmill.lints.places import FormulaText
 from gradmill.model.regex import regex
 from gradmill.problems.names import Hint
 from gradmill.problems.problem import SpecError
 
-_NEEDLE = 200  # characters from a place on: enough to identify it
 _SHOWN = 3  # overloads in a hint
 
 _WORDS = {"None": "Tensor()", "True": "true", "False": "false"}  # of Python, and their equivalents in C++
 _PROPERTIES = {"shape": "sym_sizes", "T": "numpy_T", "H": "matrix_H", "ndim": "dim", "dtype": "scalar_type"}
 # Types of methods that no schema declares: of tensors, and conversions of numbers.
 _METHOD_TYPES = {
-    "sym_sizes": "SymInt[]",
-    "sym_strides": "SymInt[]",
-    "sym_size": "SymInt",
-    "sym_numel": "SymInt",
-    "dim": "int",
-    "numel": "int",
+    **dict.fromkeys(("sym_sizes", "sym_strides"), "SymInt[]"),
+    **dict.fromkeys(("sym_size", "sym_numel"), "SymInt"),
+    **dict.fromkeys(("dim", "numel"), "int"),
+    **dict.fromkeys(("defined", "is_complex", "is_conj", "is_sparse", "requires_grad", "toBool"), "bool"),
     "scalar_type": "ScalarType",
     "options": "TensorOptions",
     "layout": "Layout",
     "device": "Device",
-    "defined": "bool",
-    "is_complex": "bool",
-    "is_conj": "bool",
-    "is_sparse": "bool",
-    "requires_grad": "bool",
     "toDouble": "float",
-    "toBool": "bool",
 }
 _NO_NUMBER = ("Tensor[]", "SymInt[]", "int[]", "ScalarType", "str", "TensorOptions")
 _ARITHMETIC = ("+", "-", "*", "/")
@@ -64,70 +57,48 @@ _TUPLES = ("std::tuple", "std::make_tuple", "std::pair", "std::make_pair")
 _GRADIENT = "the gradient"  # what a call in place changes
 _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 
-Types = Mapping[str, str]  # the names that a formula may use, and their types, "" if unknown
 
-
-def check_types(
-    formula: str,
-    parsed: Parsed,
-    types: Types,
-    known: KnownNames,
-    optional: Collection[str] = (),
-    floats: Collection[str] = (),
-    written: Collection[str] = (),
-) -> Iterator[SpecError]:
-    """The suspicions about a parsed formula over variables of these `types`. `optional` are the names of optional
-    tensors, which may also be used as pointers; `floats` are those of tensors that have a derivative, and `written`
-    those that the formula may change."""
+def check_types(text: FormulaText, parsed: Parsed, variables: Variables, known: KnownNames) -> Iterator[SpecError]:
+    """The suspicions about a parsed formula."""
     if parsed.missing is not None:
         mark, start = parsed.missing
-        yield _at(formula, start, f"'?' without '{mark}'", "write condition ? one : other, in quotes", "conditional")
+        yield text.error(start, f"'?' without '{mark}'", "write condition ? one : other, in quotes", "conditional")
         return
     if parsed.stray is not None:
-        yield _stray(formula, *parsed.stray)
+        yield _stray(text, *parsed.stray)
         return
-    yield from _Checker(formula=formula, types=types, known=known, optional=optional, written=written).suspicions(
-        parsed.nodes
-    )
-    yield from check_pitfalls(formula, parsed.nodes, floats)
+    yield from _Checker(text, variables, known).suspicions(parsed.nodes)
+    yield from check_pitfalls(text, parsed.nodes, variables.floats)
 
 
-def _stray(formula: str, token: Token, before: Token) -> SpecError:
+def _stray(text: FormulaText, token: Token, before: Token) -> SpecError:
     """The suspicion about a token that cannot follow the one before it."""
-    text, start = token.text, token.start
-    problem, fix = f"'{text}' cannot follow '{before.text}'", None
+    formula, mark, start = text.whole, token.text, token.start
+    problem, fix = f"'{mark}' cannot follow '{before.text}'", None
     hint = "write what is missing between them, or remove one of them"
     if token is before:
-        problem, hint = f"a formula cannot begin with '{text}'", "write what comes before it, or remove it"
-    elif text == ":" and formula.rfind("[", 0, start) > formula.rfind("]", 0, start):
+        problem, hint = f"a formula cannot begin with '{mark}'", "write what comes before it, or remove it"
+    elif mark == ":" and formula.rfind("[", 0, start) > formula.rfind("]", 0, start):
         problem, hint = "':' makes no slice in C++", "write .slice(dimension, start, end) after the tensor"
-    elif text == ":" and before.kind == "name":
+    elif mark == ":" and before.kind == "name":
         start, wrong = before.start, formula[before.start : token.end]
         problem, hint = "':' is not an operator: '::' qualifies a name", f"write '{before.text}::'"
         fix = (wrong, f"{before.text}::") if before.end == token.start else None
-    elif text == ",":
+    elif mark == ",":
         problem = "',' outside of brackets: the value before it is discarded"
         hint = "write one value for one formula"
     elif token.kind in ("name", "number", "string", "char") and before.kind != "mark":
-        problem = f"there is no operator between '{before.text}' and '{text}'"
+        problem = f"there is no operator between '{before.text}' and '{mark}'"
         hint = "write an operator or a comma between them"
-    return _at(formula=formula, start=start, problem=problem, hint=hint, rule="stray-token", fix=fix)
-
-
-def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
-    return SpecError(problem, hint, needle=formula[start : start + _NEEDLE], rule=rule, fix=fix)
+    return text.error(start, problem, hint, "stray-token", fix)
 
 
 class _Checker:
     """Visits the nodes of one formula and sets the type of each."""
 
-    def __init__(
-        self, formula: str, types: Types, known: KnownNames, optional: Collection[str], written: Collection[str]
-    ) -> None:
-        self._formula = formula
-        self._optional = optional
-        self._written = written
-        self._types = types
+    def __init__(self, text: FormulaText, variables: Variables, known: KnownNames) -> None:
+        self._formula, self._text, self._error = text.whole, text.of, text.error
+        self._variables, self._types = variables, variables.types
         self._known = known
         self._called: set[int] = set()  # nodes that are called
         self._shared: dict[int, str] = {}  # nodes that are gradients, inputs or outputs, or views of them: of which
@@ -161,12 +132,6 @@ class _Checker:
             return node.parts[0].type
         return ""
 
-    def _text(self, node: Node) -> str:
-        return self._formula[node.start : node.end]
-
-    def _error(self, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
-        return _at(formula=self._formula, start=start, problem=problem, hint=hint, rule=rule, fix=fix)
-
     # ---- names and characters
 
     def _name(self, node: Node) -> None:
@@ -176,7 +141,7 @@ class _Checker:
             self._shared[id(node)] = _GRADIENT
         elif name in ("true", "false", "True", "False"):
             node.type = node.type or "bool"
-        elif node.type == "Tensor" and name not in self._written:
+        elif node.type == "Tensor" and name not in self._variables.written:
             self._shared[id(node)] = f"'{name}'"
 
     def _word(self, node: Node) -> SpecError:
@@ -215,7 +180,7 @@ class _Checker:
     def _member(self, node: Node) -> Iterator[SpecError]:
         of, name = node.parts[0], node.name
         arrow = self._formula.find("->", of.end, node.end - len(name)) >= 0
-        if arrow and of.type in _NO_POINTER and not (of.kind == "name" and of.name in self._optional):
+        if arrow and of.type in _NO_POINTER and not (of.kind == "name" and of.name in self._variables.optional):
             between = self._formula[of.end : node.end]
             dotted = between, between.replace("->", ".", 1)
             problem = f"'->' follows a {of.type}, which is not a pointer"

@@ -1,4 +1,4 @@
-"""PyTorch releases: `resolve` returns the facts of one, `gradmill.releases.table` lists the changes by release."""
+"""PyTorch releases: `resolve` returns the facts of one, which are in `facts/`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradmill.problems.problem import SpecError
 from gradmill.releases.facts import facts_of
 from gradmill.releases.model import Change, Release
 from gradmill.releases.spans import key_of
-from gradmill.releases.table import CHANGES, KNOWN, NAMES_OF, OLDEST
+from gradmill.releases.table import KNOWN, NAMES_OF
 
 __all__ = ["KNOWN", "Release", "agreed_version", "is_at_least", "minor", "newest_at", "resolve", "resolve_version"]
 
@@ -72,22 +72,18 @@ def agreed_version(option: str, own: str, source: str) -> str:
 
 
 def resolve(version: str, more: Iterable[Change] = ()) -> Release:
-    """The facts of a known minor release: its sets and mappings, and what else the oldest one has, with all changes up
-    to it applied; then `more` changes."""
-    values: dict[str, object] = {**OLDEST, **facts_of(version)}
-    for change in (*CHANGES, *more):
-        if _key(change.since) > _key(version):
-            continue
-        old = values[change.field]
+    """The facts of a known minor release, with `more` changes applied."""
+    values = facts_of(version)
+    for change in more:
+        old = values.get(change.field, ())
         if change.set is not None:
             values[change.field] = change.set
-        elif isinstance(old, dict):
-            added = change.add if isinstance(change.add, dict) else {}
-            values[change.field] = {k: v for k, v in old.items() if k not in change.remove} | added
+        elif isinstance(old, dict) and isinstance(change.add, dict):
+            values[change.field] = old | change.add
         else:
             assert isinstance(old, tuple)
-            values[change.field] = (*(x for x in old if x not in change.remove), *change.add)
-    return msgspec.convert({"version": version, **values}, Release)
+            values[change.field] = (*old, *change.add)
+    return msgspec.convert({"version": version, **values}, Release, strict=False)
 
 
 def newest_at(version: str, candidates: Iterable[str]) -> str | None:

@@ -13,17 +13,14 @@ PARTS = (OWN_KERNEL, JIT_DECOMPOSITION, STORAGE_USE_COUNT, BOXED_FALLBACK)
 
 
 class Change(Struct, frozen=True):
-    """One difference: `add` and `remove` members of a collection, or `set` the whole value."""
+    """What a description changes: `add` members to a collection, or `set` the whole value."""
 
-    since: str
     field: str
-    why: str
     add: tuple[str, ...] | dict[str, Any] = ()
-    remove: tuple[str, ...] = ()
     set: object = None
 
 
-class Release(Struct, frozen=True):
+class Release(Struct, frozen=True, kw_only=True):
     """The facts of one release. Stages and emitters never compare versions: they use one of these facts."""
 
     version: str  # "2.13": the minor release
@@ -94,17 +91,17 @@ class Release(Struct, frozen=True):
     foreach_without_derivatives: frozenset[str]  # in-place foreach ops that have no reference
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType
-    left_out: frozenset[str]  # parts of kernels that a described set leaves out
-    described: bool  # whether a description changes the output
+    left_out: frozenset[str] = frozenset()  # parts of kernels that a described set leaves out
+    described: bool = False  # whether a description changes the output
     autocast_full: frozenset[str]  # overloads that autocast casts to float32 on devices other than the CPU, lately
     exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define
     # Backends -> the keys of kernels that ATen omits unless it is asked. With `rocm` files for CUDA are for HIP.
     optional_backends: dict[str, tuple[str, ...]]
     header_keys: frozenset[str]  # the keys that have headers of their own in ATen, with or without optional_backends
-    omitted_keys: frozenset[
-        str
-    ]  # keys without files in ATen, since a build asks for others; their kernels are declared
-    static_keys: tuple[str, ...]  # keys whose kernels operators call without the dispatcher, since a build asks for it
+    # Since a build asks for it: keys without files in ATen, whose kernels are declared; keys whose kernels operators
+    # call without the dispatcher.
+    omitted_keys: frozenset[str] = frozenset()
+    static_keys: tuple[str, ...] = ()
     function_macros: dict[str, str]  # keys -> the macro before declarations of functions, if it is not TORCH_API
     struct_macros: dict[str, str]  # keys -> the macro of structured kernels, if it is not TORCH_API
     merges_macros: bool  # whether declarations that differ only by their macro are one
@@ -119,7 +116,7 @@ class Release(Struct, frozen=True):
     shims_by_key: bool  # whether only keys with files in ATen have them
     shim_versions: str  # how their list gives versions: `arguments`, `metadata`, with releases; "": it has none
     shims_pass_defaults: bool  # whether they pass the default for an argument that they lack
-    shims_extend: bool  # whether they only call kernels of their device: those of a backend outside of PyTorch
+    shims_extend: bool = False  # whether they only call kernels of their device: those of a backend outside of PyTorch
     shims_with_optional_returns: tuple[str, ...]  # parts of names of those that return only what is asked for
     not_functionalized: frozenset[str]  # functions that write to arguments and that functionalization leaves alone
     keeping_out_dtype: frozenset[str]  # out ops that compute in the dtype of `out` if no dtype is given

@@ -13,34 +13,13 @@ from importlib.machinery import PathFinder
 
 from msgspec.structs import replace
 
-from gradmill.problems.problem import Role, SpecError, nearest
+from gradmill.problems.problem import SpecError, nearest
 from gradmill.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL, headers_of
 from gradmill.specs.location import CHECKOUT_TEMPLATES, DESCRIPTION, NAME, Location, packages_around
-from gradmill.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet, Templates
+from gradmill.specs.spec_set import CHECKOUT, FILE_NAMES, NEEDED, PACKAGED, SpecSet, Templates
 from gradmill.specs.version import version_files, version_in, version_in_one_of
 
 _ENCRYPTED = 1  # a flag of a zip file's member
-_PACKAGED = {
-    "native": "ATen/native/native_functions.yaml",
-    "tags": "ATen/native/tags.yaml",
-    "derivatives": "autograd/derivatives.yaml",
-    "deprecated": "autograd/deprecated.yaml",
-    "fallback_ops": "../aoti/fallback_ops.py",
-}
-_CHECKOUT = {
-    "native": "aten/src/ATen/native/native_functions.yaml",
-    "tags": "aten/src/ATen/native/tags.yaml",
-    "derivatives": "tools/autograd/derivatives.yaml",
-    "deprecated": "tools/autograd/deprecated.yaml",
-    "backend": "aten/src/ATen/native/ts_native_functions.yaml",
-    "shape_inference": "torch/csrc/lazy/core/shape_inference.h",
-    "backend_kernels": "torch/csrc/lazy/ts_backend/ts_native_functions.cpp",
-    "fallback_ops": "torchgen/aoti/fallback_ops.py",
-    "stub_script": "tools/pyi/gen_pyi.py",
-    "torch_docs": "torch/_torch_docs.py",
-    "tensor_docs": "torch/_tensor_docs.py",
-    "torchgen_model": "torchgen/model.py",
-}
 _CHECKOUT_TEMPLATES = "tools/autograd/templates"
 _ATEN = "ATen/"  # templates with a name that begins so are ATen's
 _STUBS = "torch/"  # those of type stubs
@@ -69,17 +48,16 @@ def find_spec_set(specs: str, known: Templates, release: str = "") -> SpecSet:
 
 def mark_of_set(folder: str) -> str:
     """The file that identifies a folder as a spec set, "" if it is none."""
-    places = (NAME, *(layout["native"] for layout in (FILE_NAMES, _PACKAGED, _CHECKOUT)))
+    places = (NAME, *(layout["native"] for layout in (FILE_NAMES, PACKAGED, CHECKOUT)))
     return next((place for place in places if os.path.isfile(os.path.join(folder, place))), "")
 
 
-_NEEDED: tuple[Role, ...] = ("native", "tags", "derivatives")
-_LAYOUTS = ((FILE_NAMES, "templates"), (_PACKAGED, "autograd/templates"), (_CHECKOUT, _CHECKOUT_TEMPLATES))
+_LAYOUTS = ((FILE_NAMES, "templates"), (PACKAGED, "autograd/templates"), (CHECKOUT, _CHECKOUT_TEMPLATES))
 
 
 def marks() -> tuple[str, ...]:
     """The paths in a folder that decide what `mark_of_set` and `wholes` return."""
-    return (NAME, *(path for layout, templates in _LAYOUTS for path in (*(layout[r] for r in _NEEDED), templates)))
+    return (NAME, *(path for layout, templates in _LAYOUTS for path in (*(layout[r] for r in NEEDED), templates)))
 
 
 def wholes(folder: str) -> list[str]:
@@ -89,7 +67,7 @@ def wholes(folder: str) -> list[str]:
     return [
         layout["native"]
         for layout, templates in _LAYOUTS
-        if all(os.path.isfile(os.path.join(folder, layout[role])) for role in _NEEDED)
+        if all(os.path.isfile(os.path.join(folder, layout[role])) for role in NEEDED)
         and os.path.isdir(os.path.join(folder, templates))
     ]
 
@@ -201,14 +179,14 @@ def _torch_folder() -> str:
 
 def _folder(folder: str, name: str, known: Templates) -> SpecSet:
     folder = os.path.normpath(folder)
-    checkout = tuple(os.path.join(folder, _CHECKOUT[role]) for role in ("native", "derivatives"))
+    checkout = tuple(os.path.join(folder, CHECKOUT[role]) for role in ("native", "derivatives"))
     if all(map(os.path.isfile, checkout)):
         version, header = (os.path.normpath(os.path.join(folder, each)) for each in ("version.txt", IN_CHECKOUT))
         found = _set(name, folder, _LAYOUTS[2], known, checkout, (version,), header)
         return replace(found, template_comment=CHECKOUT_TEMPLATES, in_development=True)
     # A checkout's `torchgen/packaged`, where a build leaves copies of the files, may be out of date.
     candidates = (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged"))
-    packaged = tuple(os.path.join(candidate, _PACKAGED["native"]) for candidate in candidates)
+    packaged = tuple(os.path.join(candidate, PACKAGED["native"]) for candidate in candidates)
     looked_for = (*checkout, *packaged)
     for candidate, path in zip(candidates, packaged):
         if os.path.isfile(path):
@@ -241,7 +219,7 @@ def _set(
 
     files, templates = layout
     located = {role: at(path) for role, path in files.items()}
-    optional = {role: located[role].path for role in OPTIONAL if role in located}
+    optional = {role: each.path for role, each in located.items() if role not in NEEDED}
     version, version_file = version_in_one_of(near)
     headers = headers_of(folder, os.path.join(folder, templates), known.main, header)
     return SpecSet(
@@ -267,7 +245,7 @@ def with_generator(specs: SpecSet, paths: Iterable[str]) -> SpecSet:
     """A checkout with the files of its generator that have these paths in it; another set as it is."""
     if not specs.in_development:
         return specs
-    root = specs.files["native"].path.removesuffix(_CHECKOUT["native"])
+    root = specs.files["native"].path.removesuffix(CHECKOUT["native"])
     return replace(specs, generator={path: Location(os.path.join(root, path)) for path in paths})
 
 
@@ -280,12 +258,12 @@ def _wheel(path: str, known: Templates) -> SpecSet:
             members = {info.filename: info.flag_bits & _ENCRYPTED for info in archive.infolist()}
     except (BadZipFile, OSError) as error:
         raise SpecError(f"{path}: not a wheel: {error}", "download it again") from error
-    if prefix + _PACKAGED["native"] not in members:
+    if prefix + PACKAGED["native"] not in members:
         raise SpecError(f"{path}: the wheel does not contain torchgen/packaged", "name a wheel of torch")
     if any(members.values()):
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
-    known_files = {role: posixpath.normpath(prefix + member) for role, member in _PACKAGED.items()}
-    files = {role: Location(path, at) for role, at in known_files.items() if role not in OPTIONAL or at in members}
+    known_files = {role: posixpath.normpath(prefix + member) for role, member in PACKAGED.items()}
+    files = {role: Location(path, at) for role, at in known_files.items() if role in NEEDED or at in members}
     names = (*known.main, *known.added)
     templates = {name: Location(path, prefix + _template("autograd/templates", name)) for name in names}
     name = "-".join(os.path.basename(path).split("-")[:2])

@@ -21,38 +21,32 @@ class Templates(Struct, frozen=True):
     added: tuple[str, ...]  # those that files of extensions include; read only if there are such files
 
 
-FILE_NAMES = {  # by role
-    "native": "native_functions.yaml",
-    "tags": "tags.yaml",
-    "derivatives": "derivatives.yaml",
-    "deprecated": "deprecated.yaml",
-    "backend": "ts_native_functions.yaml",
-    "shape_inference": "shape_inference.h",
-    "backend_kernels": "ts_native_functions.cpp",
-    "external_backend": "the YAML file of a backend",
-    "external_kernels": "the C++ file with its kernels",
-    "fallback_ops": "fallback_ops.py",
-    "stub_script": "gen_pyi.py",
-    "torch_docs": "_torch_docs.py",
-    "tensor_docs": "_tensor_docs.py",
-    "torchgen_model": "torchgen_model.py",
+# By role: a file's name in a flat folder, its path in torchgen/packaged, and in a checkout; "" if it is not there.
+_FILES = {
+    "native": (
+        "native_functions.yaml",
+        "ATen/native/native_functions.yaml",
+        "aten/src/ATen/native/native_functions.yaml",
+    ),
+    "tags": ("tags.yaml", "ATen/native/tags.yaml", "aten/src/ATen/native/tags.yaml"),
+    "derivatives": ("derivatives.yaml", "autograd/derivatives.yaml", "tools/autograd/derivatives.yaml"),
+    "deprecated": ("deprecated.yaml", "autograd/deprecated.yaml", "tools/autograd/deprecated.yaml"),
+    "backend": ("ts_native_functions.yaml", "", "aten/src/ATen/native/ts_native_functions.yaml"),
+    "shape_inference": ("shape_inference.h", "", "torch/csrc/lazy/core/shape_inference.h"),
+    "backend_kernels": ("ts_native_functions.cpp", "", "torch/csrc/lazy/ts_backend/ts_native_functions.cpp"),
+    "external_backend": ("the YAML file of a backend", "", ""),
+    "external_kernels": ("the C++ file with its kernels", "", ""),
+    "fallback_ops": ("fallback_ops.py", "../aoti/fallback_ops.py", "torchgen/aoti/fallback_ops.py"),
+    "stub_script": ("gen_pyi.py", "", "tools/pyi/gen_pyi.py"),
+    "torch_docs": ("_torch_docs.py", "", "torch/_torch_docs.py"),
+    "tensor_docs": ("_tensor_docs.py", "", "torch/_tensor_docs.py"),
+    "torchgen_model": ("torchgen_model.py", "", "torchgen/model.py"),
 }
+FILE_NAMES, PACKAGED, CHECKOUT = ({role: at[i] for role, at in _FILES.items() if at[i]} for i in range(3))
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
+NEEDED = ("native", "tags", "derivatives")
 # A spec set may lack these files, and only some families read them.
-OPTIONAL: tuple[Role, ...] = (
-    "deprecated",
-    "backend",
-    "shape_inference",
-    "backend_kernels",
-    "external_backend",
-    "external_kernels",
-    "fallback_ops",
-    "native_aot",
-    "stub_script",
-    "torch_docs",
-    "tensor_docs",
-    "torchgen_model",
-)
+OPTIONAL = (*(role for role in _FILES if role not in NEEDED), "native_aot")
 
 
 class SpecSet(Struct, frozen=True):

@@ -134,7 +134,7 @@ def release(db: Database) -> Release:
     if layers is not None:
         from gradmill.rules.layers.facts import changes_of
 
-        changes = changes_of(layers.description, at)
+        changes = changes_of(layers.description)
     facts, requested = resolve(at, changes), aten_request(db)
     return _requested(facts, requested) if requested != USUAL else facts
 

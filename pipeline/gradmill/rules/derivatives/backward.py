@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import Binding, return_names, return_types
 from gradmill.model.autograd import Derivative, Formula
@@ -17,19 +19,24 @@ from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.derivatives.saved import Candidate, check_calls, save
 
+
+class Differentiated(Struct, frozen=True):
+    """A function that a definition is for."""
+
+    function: NativeFunction
+    arguments: Sequence[Binding]
+    named_gradients: Sequence[str]  # of outputs: those that formulas may use
+    release: Release
+
+
 _GRAD_INDEX = regex(r"(?:^|\W)grads\[(\d+)\]")
 
 
-def create_derivative(
-    row: Formula,
-    function: NativeFunction,
-    arguments: Sequence[Binding],
-    available_named_gradients: Sequence[str],
-    release: Release,
-) -> Derivative:
+def create_derivative(row: Formula, of: Differentiated) -> Derivative:
     """The gradient that one row computes, and what it saves. Raises a SpecError for unsupported calls and indices."""
     check_calls(row.formula)
-    inputs = [Candidate(a.bound, a.cpp.value) for a in arguments]
+    function, release = of.function, of.release
+    inputs = [Candidate(a.bound, a.cpp.value) for a in of.arguments]
     names = ["result" if name == "self" else name for name in return_names(function.func)]
     outputs = [Candidate(name, type_) for name, type_ in zip(names, return_types(function.func, release))]
     formula, saved_inputs = save(row.formula, inputs, row.names, release)
@@ -40,7 +47,7 @@ def create_derivative(
                 f"grads[{index}] is out of bounds: the op returns {len(function.func.returns)} value(s)",
                 needle=f"grads[{index}]",
             )
-    named = tuple(sorted({name for name in available_named_gradients if identifiers.uses(formula, name)}))
+    named = tuple(sorted({name for name in of.named_gradients if identifiers.uses(formula, name)}))
     return Derivative(
         formula=formula,
         original_formula=row.formula,

@@ -6,9 +6,11 @@ torchgen: `load_derivatives.create_forward_derivative`, `load_derivatives.postpr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gradmill.cpp import identifiers
-from gradmill.cpp.bindings import Binding
 from gradmill.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
 from gradmill.model.keys import ENTRY_KEY, KEYS
 from gradmill.model.native import NativeFunction
@@ -17,12 +19,23 @@ from gradmill.model.schema import has_symint, schema_kind
 from gradmill.problems.names import closest
 from gradmill.problems.problem import SpecError, all_of, nearest
 
+if TYPE_CHECKING:
+    from gradmill.rules.derivatives.backward import Differentiated
+
 AUTO_ELEMENT_WISE = "auto_element_wise"
 AUTO_LINEAR = "auto_linear"
 NON_DIFFERENTIABLE = "non_differentiable"
 
 _RESULT = regex(r"result(\d+)$")
 _TENSOR_LISTS = ("at::TensorList", "const at::ITensorListRef &")
+
+
+class Rows(Struct, frozen=True):
+    """The rows of a definition by kind: backward formulas, forward formulas, inputs without a derivative."""
+
+    backward: list[Derivative]
+    forward: list[tuple[Formula, tuple[str, ...]]]  # with the schema types of the outputs
+    non_differentiable: list[str]
 
 
 def output_types(row: Formula, function: NativeFunction, argument_names: Sequence[str]) -> tuple[str, ...]:
@@ -77,26 +90,20 @@ def misplaced_word(key: str, inputs: Sequence[str]) -> SpecError:
 def complete(
     row: Formula,
     types: tuple[str, ...],
-    forward_count: int,
+    read: Rows,
     name: str,
-    function: NativeFunction,
-    arguments: Sequence[Binding],
-    derivatives: Sequence[Derivative],
+    of: Differentiated,
     inputs: Sequence[DifferentiableInput],
 ) -> ForwardDerivative:
     """The forward derivative that a row defines. `inputs` are the differentiable inputs, `name` is the operator's."""
-    is_foreach = function.func.name.base.startswith("_foreach_")
+    is_foreach = of.function.func.name.base.startswith("_foreach_")
     tangents = _required(row.formula, "_t", inputs, is_foreach)
     formula = row.formula
     if formula == AUTO_ELEMENT_WISE:
-        formula = _element_wise(
-            row=row, forward_count=forward_count, function=function, derivatives=derivatives, inputs=inputs
-        )
-        tangents = tuple(a.name for a in arguments)
+        formula = _element_wise(row, read, of.function, inputs)
+        tangents = tuple(a.name for a in of.arguments)
     elif formula == AUTO_LINEAR:
-        formula = _linear(
-            row=row, forward_count=forward_count, name=name, function=function, arguments=arguments, inputs=inputs
-        )
+        formula = _linear(row, read, name, of, inputs)
         tangents = tuple(i.name for i in inputs)
     primals = _required(formula, "_p", inputs, is_foreach)
     return ForwardDerivative(
@@ -125,51 +132,38 @@ def _required(formula: str, suffix: str, inputs: Sequence[DifferentiableInput], 
     return tuple(sorted(name for name in names if identifiers.uses(formula, name + suffix)))
 
 
-def _element_wise(
-    row: Formula,
-    forward_count: int,
-    function: NativeFunction,
-    derivatives: Sequence[Derivative],
-    inputs: Sequence[DifferentiableInput],
-) -> str:
+def _element_wise(row: Formula, read: Rows, function: NativeFunction, inputs: Sequence[DifferentiableInput]) -> str:
     """J is diagonal, so J t is (tᴴ J)ᴴ: the conjugate of the backward formula with grad and the input replaced."""
     if schema_kind(function.func) == "inplace":
         raise SpecError(f"{AUTO_ELEMENT_WISE} on an in-place op", "write the formula", needle=AUTO_ELEMENT_WISE)
-    if len(inputs) != 1 or forward_count > 1 or len(row.names) > 1:
+    if len(inputs) != 1 or len(read.forward) > 1 or len(row.names) > 1:
         raise SpecError(
             f"{AUTO_ELEMENT_WISE} needs a single differentiable input and a single output",
             "write the formula",
             needle=AUTO_ELEMENT_WISE,
         )
-    if len(derivatives) != 1:
+    if len(read.backward) != 1:
         raise SpecError(
             f"{AUTO_ELEMENT_WISE} needs the backward formula of its input",
             f"add {inputs[0].name}: formula",
             needle=AUTO_ELEMENT_WISE,
         )
     name = inputs[0].name
-    formula = identifiers.replace(derivatives[0].original_formula, "grad", f"{name}_t.conj()")
+    formula = identifiers.replace(read.backward[0].original_formula, "grad", f"{name}_t.conj()")
     return f"({identifiers.replace(formula, name, f'{name}_p')}).conj()"
 
 
-def _linear(
-    row: Formula,
-    forward_count: int,
-    name: str,
-    function: NativeFunction,
-    arguments: Sequence[Binding],
-    inputs: Sequence[DifferentiableInput],
-) -> str:
+def _linear(row: Formula, read: Rows, name: str, of: Differentiated, inputs: Sequence[DifferentiableInput]) -> str:
     """f is linear, so J t is f(t): the op called with tangents in place of its differentiable inputs."""
-    if forward_count > 1 or len(row.names) > 1:
+    if len(read.forward) > 1 or len(row.names) > 1:
         raise SpecError(f"{AUTO_LINEAR} needs a single output", "write the formula", needle=AUTO_LINEAR)
     if not inputs:
         raise SpecError(
             f"{AUTO_LINEAR} on an op without differentiable inputs", "add input: formula", needle=AUTO_LINEAR
         )
     tangent = {i.name for i in inputs}
-    passed = [f"{a.name}_t" if a.name in tangent else a.name for a in arguments]
-    called = f"{name}_symint" if has_symint(function.func) else name
-    if "function" in function.variants:
+    passed = [f"{a.name}_t" if a.name in tangent else a.name for a in of.arguments]
+    called = f"{name}_symint" if has_symint(of.function.func) else name
+    if "function" in of.function.variants:
         return f"at::{called}({', '.join(passed)})"
     return f"{passed[0]}.{called}({', '.join(passed[1:])})"

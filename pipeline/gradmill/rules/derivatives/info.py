@@ -9,12 +9,13 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from gradmill.cpp.bindings import Binding, bindings
+from gradmill.cpp.bindings import bindings
 from gradmill.model.autograd import Definition, DifferentiableInput, Formula, Info, SavedAttribute
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import is_tensor_like
 from gradmill.problems.problem import Errors, SpecError
 from gradmill.releases.model import Release
+from gradmill.rules.derivatives.backward import Differentiated
 from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from gradmill.rules.derivatives.rows import check_overlap, check_usage, complete_rows, read_rows
 
@@ -36,18 +37,13 @@ def create_infos(definition: Definition, function: NativeFunction, release: Rele
                 field=("name",),
                 needle=argument.name,
             )
+    gradients = _named_gradients(function, definition.output_differentiability)
+    of = Differentiated(function, arguments, gradients, release)
     infos, errors = [], Errors()
     for key, rows in definition.dispatch:
         with errors:
             try:
-                infos.append(
-                    (
-                        key,
-                        _create_info(
-                            definition=definition, rows=rows, function=function, arguments=arguments, release=release
-                        ),
-                    )
-                )
+                infos.append((key, _create_info(definition, rows, of)))
             except SpecError as error:
                 for each in (error, *error.others):
                     each.field = (*_field(definition, key), *each.field)
@@ -87,33 +83,26 @@ def _is_valid(row: Formula, field: tuple[str, ...], wrong: Collection[tuple[str,
     return (*field, row.key) not in wrong and row.formula not in (AUTO_ELEMENT_WISE, AUTO_LINEAR)
 
 
-def _create_info(
-    definition: Definition,
-    rows: Sequence[Formula],
-    function: NativeFunction,
-    arguments: Sequence[Binding],
-    release: Release,
-) -> Info:
-    available = _named_gradients(function, definition.output_differentiability)
-    read = read_rows(rows=rows, function=function, arguments=arguments, available=available, release=release)
+def _create_info(definition: Definition, rows: Sequence[Formula], of: Differentiated) -> Info:
+    read = read_rows(rows, of)
     differentiable = {name for d in read.backward for name in d.var_names}
     errors = Errors()
     with errors:
         check_overlap(differentiable.intersection(read.non_differentiable), rows)
-    inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in arguments if a.name in differentiable)
+    inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in of.arguments if a.name in differentiable)
     with errors:
-        forward = complete_rows(read=read, name=definition.name, function=function, arguments=arguments, inputs=inputs)
+        forward = complete_rows(read, definition.name, of, inputs)
     with errors:
         check_usage(read.backward, rows)
     errors.check()
     return Info(
         name=definition.name,
-        func=str(function.func),
+        func=str(of.function.func),
         derivatives=tuple(read.backward),
         forward_derivatives=forward,
         all_saved_inputs=distinct([s for d in read.backward for s in d.saved_inputs]),
         all_saved_outputs=distinct([s for d in read.backward for s in d.saved_outputs]),
-        available_named_gradients=available,
+        available_named_gradients=tuple(of.named_gradients),
         used_named_gradients=tuple(sorted({name for d in read.backward for name in d.named_gradients})),
         args_with_derivatives=inputs,
         non_differentiable_arg_names=tuple(read.non_differentiable),

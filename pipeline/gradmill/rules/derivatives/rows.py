@@ -8,83 +8,40 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from msgspec import Struct
-
-from gradmill.cpp.bindings import Binding
 from gradmill.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
-from gradmill.model.native import NativeFunction
 from gradmill.problems.problem import Errors, SpecError, nearest
-from gradmill.releases.model import Release
-from gradmill.rules.derivatives.backward import check_gradient_usage, create_derivative
-from gradmill.rules.derivatives.forward import NON_DIFFERENTIABLE, complete, output_types
+from gradmill.rules.derivatives.backward import Differentiated, check_gradient_usage, create_derivative
+from gradmill.rules.derivatives.forward import NON_DIFFERENTIABLE, Rows, complete, output_types
 
 
-class Rows(Struct, frozen=True):
-    """The rows of a definition by kind: backward formulas, forward formulas, inputs without a derivative."""
-
-    backward: list[Derivative]
-    forward: list[tuple[Formula, tuple[str, ...]]]  # with the schema types of the outputs
-    non_differentiable: list[str]
-
-
-def read_rows(
-    rows: Sequence[Formula],
-    function: NativeFunction,
-    arguments: Sequence[Binding],
-    available: Sequence[str],
-    release: Release,
-) -> Rows:
+def read_rows(rows: Sequence[Formula], of: Differentiated) -> Rows:
     """The rows by kind. Raises one SpecError for all errors."""
-    names = [a.name for a in arguments]
-    ambiguous = set(names).intersection(r.name for r in function.func.returns if r.name)
+    names = [a.name for a in of.arguments]
+    ambiguous = set(names).intersection(r.name for r in of.function.func.returns if r.name)
     read = Rows([], [], [])
     errors = Errors()
     for row in rows:
         with errors, _in_row(row):
             _check_row(row, ambiguous)
             if row.names[0] not in names:
-                read.forward.append((row, output_types(row, function, names)))
+                read.forward.append((row, output_types(row, of.function, names)))
             elif row.formula.lower().strip() == NON_DIFFERENTIABLE:
                 read.non_differentiable.extend(row.names)
             else:
                 _check_inputs(row, names)
-                read.backward.append(
-                    create_derivative(
-                        row=row,
-                        function=function,
-                        arguments=arguments,
-                        available_named_gradients=available,
-                        release=release,
-                    )
-                )
+                read.backward.append(create_derivative(row, of))
     errors.check()
     return read
 
 
 def complete_rows(
-    read: Rows,
-    name: str,
-    function: NativeFunction,
-    arguments: Sequence[Binding],
-    inputs: Sequence[DifferentiableInput],
+    read: Rows, name: str, of: Differentiated, inputs: Sequence[DifferentiableInput]
 ) -> tuple[ForwardDerivative, ...]:
     """The forward derivatives, which depend on which inputs are differentiable. Raises one SpecError for all rows."""
     completed, errors = [], Errors()
-    count = len(read.forward)
     for row, types in read.forward:
         with errors, _in_row(row):
-            completed.append(
-                complete(
-                    row=row,
-                    types=types,
-                    forward_count=count,
-                    name=name,
-                    function=function,
-                    arguments=arguments,
-                    derivatives=read.backward,
-                    inputs=inputs,
-                )
-            )
+            completed.append(complete(row, types, read, name, of, inputs))
     errors.check()
     return tuple(completed)
 

@@ -23,7 +23,6 @@ from gradmill.releases.model import Release
 
 SYM_SIZES = "c10::SymIntArrayRef"
 SYM_INT = "c10::SymInt"
-# The schema types of values that a description may save in place of a tensor.
 
 
 class Rewrite(Struct, frozen=True):

@@ -29,19 +29,18 @@ OF_FUNCTIONS = (
 OF_KEYS = ("kernel_keys", "autograd_keys", "dispatch_keys", "structured_keys")
 LISTS = (*OF_FUNCTIONS, *OF_KEYS)
 TABLES = ("views", "recorded_as")  # those with a value for each member
-_WHY = "the description says so"
 
 
-def changes_of(description: Description, version: str) -> list[Change]:
+def changes_of(description: Description) -> list[Change]:
     """The changes that a description makes to a release's facts; those of unknown lists are reported elsewhere."""
-    changes = [Change(version, "described", _WHY, set=True)]
+    changes = [Change("described", set=True)]
     for facts in description.facts:
         for field, members in facts.add.items():
             if field in LISTS:
-                changes.append(Change(since=version, field=field, why=_WHY, add=members))
+                changes.append(Change(field, members))
     for rules in description.family.values():
         if rules.leave_out:
-            changes.append(Change(version, "left_out", _WHY, rules.leave_out))
+            changes.append(Change("left_out", rules.leave_out))
         if rules.slots or rules.keys or any(file.slots for file in rules.file.values()):
-            changes.append(Change(version, "left_out", "kernels are registered for a backend", (OWN_KERNEL,)))
+            changes.append(Change("left_out", (OWN_KERNEL,)))  # kernels are registered for a backend
     return changes
