@@ -64,15 +64,6 @@ _FROM = {
     _TENSOR_REF: ((optional("at::Tensor"), "{0}"),),
     "at::Tensor &": (("const at::Tensor &", "const_cast<Tensor&>({0})"),),
 }
-# The same for values that own what they refer to, where the caller allows such copies.
-_OWNED = {
-    "::std::vector<int64_t>": ((_INTS, "{0}.vec()"),),
-    "::std::vector<c10::SymInt>": ((_SYMINTS, "{0}.vec()"),),
-    optional("::std::vector<int64_t>"): ((_OPTIONAL_INTS, _IF_ANY % "{0}->vec()"),),
-    optional("at::Scalar"): ((_SCALAR_REF, _IF_ANY % "{0}"),),
-    "at::Tensor": (("const at::Tensor &", "{0}"),),
-    optional("at::Tensor"): (("const ::std::optional<at::Tensor> &", "{0}"),),
-}
 _MEMORY_FORMAT = optional("at::MemoryFormat")
 _OPTIONS = ("options", f"const {TENSOR_OPTIONS} &")
 _OUT = ("out", "const at::Tensor &")
@@ -87,9 +78,9 @@ _GROUPED = "TensorOptions().dtype({0}).layout({1}).device({2}).pinned_memory({3}
 _CHECKED = "c10::impl::check_tensor_options_and_extract_memory_format({0}, {1})"
 
 
-def translate(scope: Iterable[Value], goals: Iterable[Goal], *, method: bool = False, owned: bool = False) -> list[str]:
-    """An expression for each goal from the values in scope. `method`: the scope is a method of Tensor; `owned`: a value
-    may be copied. Raises SpecError for a goal that no value in scope converts to."""
+def translate(scope: Iterable[Value], goals: Iterable[Goal], *, method: bool = False) -> list[str]:
+    """An expression for each goal from the values in scope. `method`: the scope is a method of Tensor. Raises SpecError
+    for a goal that no value in scope converts to."""
     known: dict[Goal, str] = {}
     for value in scope:
         known[value.meaning, value.type] = value.text
@@ -98,11 +89,11 @@ def translate(scope: Iterable[Value], goals: Iterable[Goal], *, method: bool = F
             known[value.meaning, type_] = form.format(value.text)
     if method:
         known["self", "at::Tensor &"] = known["self", "const at::Tensor &"] = _SELF
-    return [known.get(goal) or _translated(known, goal, owned) for goal in goals]
+    return [known.get(goal) or _translated(known, goal) for goal in goals]
 
 
-def _translated(known: dict[Goal, str], goal: Goal, owned: bool) -> str:
-    found = _solved(known, goal, owned)
+def _translated(known: dict[Goal, str], goal: Goal) -> str:
+    found = _solved(known, goal)
     if found is None:
         problem = f"argument '{goal[0]}' cannot be passed on as '{goal[1]}'"
         raise SpecError(problem, "torchgen cannot either: give it another type", field=("func",), needle=goal[0])
@@ -127,14 +118,14 @@ def _forms(goal: Goal) -> list[Goal]:
     return [*forms, (meaning, _INTS)] if forms[-1][1] == "at::ArrayRef<int64_t>" else forms
 
 
-def _solved(known: dict[Goal, str], goal: Goal, owned: bool) -> str | None:
+def _solved(known: dict[Goal, str], goal: Goal) -> str | None:
     found = _direct(known, goal)
     if found is not None:
         return found
-    return next(filter(None, (_made(known, each, owned) for each in reversed(_forms(goal)))), None)
+    return next(filter(None, (_made(known, each) for each in reversed(_forms(goal)))), None)
 
 
-def _made(known: dict[Goal, str], goal: Goal, owned: bool) -> str | None:
+def _made(known: dict[Goal, str], goal: Goal) -> str | None:
     """The value of a goal by a conversion."""
     if goal == ("memory_format", _MEMORY_FORMAT):
         return _memory_format(known)
@@ -146,8 +137,7 @@ def _made(known: dict[Goal, str], goal: Goal, owned: bool) -> str | None:
     if goal == ("options", TENSOR_OPTIONS):
         each = [text for text in (_direct(known, option) for option in _OPTION) if text is not None]
         return _GROUPED.format(*each) if len(each) == len(_OPTION) else None
-    sources = {**_FROM, **_OWNED}.get(goal[1], ()) if owned else _FROM.get(goal[1], ())
-    values = ((form, _direct(known, (goal[0], type_))) for type_, form in sources)
+    values = ((form, _direct(known, (goal[0], type_))) for type_, form in _FROM.get(goal[1], ()))
     return next((form.format(value) for form, value in values if value is not None), None)
 
 

@@ -26,6 +26,13 @@ TENSOR_LIST_LIKE = (TENSOR_LIST, "const c10::List<::std::optional<at::Tensor>> &
 
 # Lists that are passed by reference -> lists that own their members.
 OWNED_LISTS = {"at::IntArrayRef": "::std::vector<int64_t>", "c10::SymIntArrayRef": "::std::vector<c10::SymInt>"}
+# Lists that are the same as passed and as a value, by what they are of.
+_LISTS = {
+    "int": "at::IntArrayRef",
+    "SymInt": "c10::SymIntArrayRef",
+    "Scalar": "at::ArrayRef<at::Scalar>",
+    "Dimname": "at::DimnameList",
+}
 
 
 class CppType(Struct, frozen=True, gc=False):
@@ -75,28 +82,22 @@ def _optional_argument(inner: str, how: Passing, mutable: bool) -> CppType:
         value = optional(how.base_types[inner])
         return CppType(f"const {value} &", value)
     listed = element(inner) if inner.endswith("]") else None
-    if listed == "int" or (listed == "SymInt" and not how.symint):
-        return CppType("at::OptionalIntArrayRef", "at::OptionalIntArrayRef")
-    if listed == "SymInt":
-        return CppType("at::OptionalSymIntArrayRef", "at::OptionalSymIntArrayRef")
+    if listed in ("int", "SymInt"):
+        name = f"at::Optional{'SymInt' if listed == 'SymInt' and how.symint else 'Int'}ArrayRef"
+        return CppType(name, name)
     of = argument_type(inner, how, mutable=mutable)
     return CppType(optional(of.passed), optional(of.value))
 
 
 def _list_argument(inner: str, how: Passing, mutable: bool) -> CppType:
-    if inner == "int" or (inner == "SymInt" and not how.symint):
-        return CppType("at::IntArrayRef", "at::IntArrayRef")
-    if inner == "SymInt":
-        return CppType("c10::SymIntArrayRef", "c10::SymIntArrayRef")
+    name = _LISTS.get("int" if inner == "SymInt" and not how.symint else inner)
+    if name is not None:
+        return CppType(name, name)
     if inner == "Tensor":
         return CppType(f"const {ITENSOR_LIST} &", ITENSOR_LIST) if how.ilistref else CppType(TENSOR_LIST, TENSOR_LIST)
-    if inner == "Scalar":
-        return CppType("at::ArrayRef<at::Scalar>", "at::ArrayRef<at::Scalar>")
     if inner == "Tensor?":
         value = f"c10::List<{optional(TENSOR)}>"
         return CppType(f"const {value} &", value)
-    if inner == "Dimname":
-        return CppType("at::DimnameList", "at::DimnameList")
     of = argument_type(inner, how, mutable=mutable)
     return CppType(f"at::ArrayRef<{of.passed}>", f"at::ArrayRef<{of.value}>")
 

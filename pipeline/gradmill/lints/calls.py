@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from gradmill.cpp.expression import Token
-from gradmill.lints.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, SYMINT, TYPES, KnownNames
+from gradmill.cpp.overloads import SYMINT
+from gradmill.lints.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYPES, KnownNames
 from gradmill.lints.places import FormulaText
 from gradmill.lints.uses import UNCOUNTED, Use, Uses, declared
 from gradmill.model.regex import regex

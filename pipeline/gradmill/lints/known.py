@@ -8,22 +8,6 @@ from typing import Protocol
 from msgspec import Struct
 
 from gradmill.cpp.declared import DeclaredOverload
-from gradmill.cpp.overloads import SYMINT
-
-__all__ = [
-    "ATEN",
-    "CALL",
-    "CONSTANT",
-    "CONSTANTS",
-    "METHOD",
-    "METHODS",
-    "NO_TENSOR_METHODS",
-    "SYMINT",
-    "TYPES",
-    "KnownNames",
-    "Variables",
-    "methods_of",
-]
 
 CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # prefixes of a name: what it is used as
 ATEN = "aten "  # a function called with the prefix `at::`, which is not a helper

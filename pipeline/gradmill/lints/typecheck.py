@@ -12,13 +12,13 @@ from itertools import combinations
 from gradmill.cpp.conversions import accepts, array_size, members, of_cpp, tuple_of
 from gradmill.cpp.declared import ANY, DeclaredOverload
 from gradmill.cpp.expression import TYPES, Node, Parsed, Token
+from gradmill.cpp.overloads import SYMINT
 from gradmill.lints.known import (
     ATEN,
     CALL,
     METHOD,
     METHODS,
     NO_TENSOR_METHODS,
-    SYMINT,
     KnownNames,
     Variables,
     methods_of,

@@ -124,12 +124,12 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
     the out variant is structured: then it calls the implementation of that."""
 
     function: str
-    functional: str  # the functional variant to wrap; "" if the function has a kernel, or a node alone
-    key: str  # of registration: the backend's or autograd's; "" for a node alone
-    kernel: str  # the name of its kernel; "" if there is none
-    traced: bool
-    has_node: bool
     order: str  # lazy tensors sort functions by it
+    functional: str = ""  # the functional variant to wrap; "" if the function has a kernel, or a node alone
+    key: str = ""  # of registration: the backend's or autograd's; "" for a node alone
+    kernel: str = ""  # the name of its kernel; "" if there is none
+    traced: bool = False
+    has_node: bool = False
     first: str = ""  # the first function with its signature, whose place in the file it has otherwise
     out: str = ""  # the structured out variant that implements it, maybe itself; then `functional` is always there
     guarded: bool = True  # whether its device is guarded if the backend's are

@@ -210,11 +210,11 @@ def _place_in(text: str, problem: Problem) -> tuple[int, int]:
     key, value = pair
     if problem.at_key and problem.field and key.value == problem.field[-1]:
         return key.start_mark.line, key.start_mark.column
-    start, end = _offset(text, key), _offset(text, value, end=True)
+    start, at, end = key.start_mark.index, value.start_mark.index, value.end_mark.index
     if problem.needle:
-        from_value = _search(text[_offset(text, value) : end], problem.needle)
+        from_value = _search(text[at:end], problem.needle)
         if from_value is not None:
-            return _line_column(text, _offset(text, value) + from_value)
+            return _line_column(text, at + from_value)
         from_key = _search(text[start:end], problem.needle)
         if from_key is not None:
             return _line_column(text, start + from_key)
@@ -236,20 +236,10 @@ def comment_after(text: str, field: tuple[str, ...]) -> str:
     pair = _Entry(text).field(field)
     if pair is None or not isinstance(pair[1], ScalarNode) or pair[1].style:
         return ""
-    start = _offset(text, pair[1])
-    value = text[start : _offset(text, pair[1], end=True)].rstrip()
+    start = pair[1].start_mark.index
+    value = text[start : pair[1].end_mark.index].rstrip()
     match = _COMMENT.match(text, start + len(value))
     return match[1] if match is not None else ""
-
-
-def _offset(text: str, node: Node, *, end: bool = False) -> int:
-    mark = node.end_mark if end else node.start_mark
-    at = 0
-    for _ in range(mark.line):
-        at = text.find("\n", at) + 1
-        if at == 0:
-            return len(text)
-    return min(at + mark.column, len(text))
 
 
 def _search(text: str, needle: str) -> int | None:

@@ -39,9 +39,6 @@ _OTHER_LINE_END = regex("[\x85\u2028\u2029]")
 # Matches the header of a block scalar: its value ends in a line end only if the file does.
 _BLOCK_TEXT = regex(r"[|>][-+\d]*[ \t]*(?:#.*)?$", re.MULTILINE)
 
-# How many entries are parsed at once: few enough that their YAML nodes use little memory.
-_BATCH = 200
-
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 _in_order = msgspec.msgpack.Encoder()
 
@@ -192,10 +189,8 @@ def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
     """The value of each piece by its text; the pieces must differ."""
     if any(map(refers, pieces)):
         raise TextError("an entry refers to another one", "", 1, 1)
-    text = "\n".join(pieces)
-    build = _builder(text, role)
-    batches = [pieces[start : start + _BATCH] for start in range(0, len(pieces), _BATCH)]
-    return {piece: build(node) for batch in batches for piece, node in zip(batch, _nodes_of(batch))}
+    build = _builder("\n".join(pieces), role)
+    return {piece: build(_node_of(piece)) for piece in pieces}
 
 
 def _builder(text: str, role: Role) -> Callable[[Node], object]:
@@ -205,18 +200,14 @@ def _builder(text: str, role: Role) -> Callable[[Node], object]:
     return partial(plain_value, budget=NodeBudget(text), role=role)
 
 
-def _nodes_of(pieces: list[str]) -> list[Node]:
-    """The YAML node of each piece; raises a TextError unless each piece is exactly one list item."""
+def _node_of(piece: str) -> Node:
+    """The YAML node of a piece; raises a TextError unless it is exactly one list item."""
     from gradmill.specs.values import load_document
 
-    nodes = load_document("\n".join(pieces) + "\n") or []
-    starts = accumulate((piece.count("\n") + 1 for piece in pieces), initial=0)
-    inside = (
-        start <= node.start_mark.line <= start + piece.count("\n") for start, piece, node in zip(starts, pieces, nodes)
-    )
-    if len(nodes) != len(pieces) or not all(inside):
+    nodes = load_document(f"{piece}\n") or []
+    if len(nodes) != 1:
         raise TextError("the text cannot be cut into entries", "", 1, 1)
-    return nodes
+    return nodes[0]
 
 
 def _pieces_of(nodes: list[Node], text: str) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""`gradmill schema TYPE`: the JSON Schema of a spec file, of the manifest or of a stage's artifacts."""
+"""`gradmill schema TYPE`: the JSON Schema of a spec file, of the manifest, or of what a command prints."""
 
 from __future__ import annotations
 

@@ -5,34 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from gradmill.reports.diff.entries import Entries
 from gradmill.reports.diff.facts import Autograd, Facts, Key, Wordings
 from gradmill.reports.diff.model import Change, Count, EntryChange, Kind, OpChange, Part, Report
 
-
-class _Kinds(Struct, frozen=True):
-    """The kinds of change in one part; None if a change in another part implies it."""
-
-    changed: Kind
-    gained: Kind | None
-    lost: Kind | None
-
-
-_KINDS = {
-    Part.SCHEMA: _Kinds(Kind.SCHEMA, None, None),
-    Part.NODE: _Kinds(Kind.RENUMBERED, None, None),  # an operator has a Node if it has gradients
-    Part.GRADIENT: _Kinds(Kind.FORMULA, Kind.GRADIENT_GAINED, Kind.GRADIENT_LOST),
-    Part.TANGENT: _Kinds(Kind.FORWARD_FORMULA, Kind.FORWARD_GAINED, Kind.FORWARD_LOST),
-    Part.SAVED: _Kinds(Kind.SAVED, Kind.SAVED, Kind.SAVED),
-    Part.OUTPUTS: _Kinds(Kind.OUTPUTS, Kind.OUTPUTS, Kind.OUTPUTS),
-    Part.VARIANTS: _Kinds(Kind.VARIANTS, Kind.VARIANTS, Kind.VARIANTS),
+# The kinds of change in each part: if it changed, was gained, was lost; None if a change in another part implies it.
+_Kinds = tuple[Kind, Kind | None, Kind | None]
+_KINDS: dict[Part, _Kinds] = {
+    Part.SCHEMA: (Kind.SCHEMA, None, None),
+    Part.NODE: (Kind.RENUMBERED, None, None),  # an operator has a Node if it has gradients
+    Part.GRADIENT: (Kind.FORMULA, Kind.GRADIENT_GAINED, Kind.GRADIENT_LOST),
+    Part.TANGENT: (Kind.FORWARD_FORMULA, Kind.FORWARD_GAINED, Kind.FORWARD_LOST),
+    Part.SAVED: (Kind.SAVED,) * 3,
+    Part.OUTPUTS: (Kind.OUTPUTS,) * 3,
+    Part.VARIANTS: (Kind.VARIANTS,) * 3,
 }
-
-# If only one side has the operator, all parts have the same kind.
-_ADDED = _Kinds(Kind.ADDED, Kind.ADDED, Kind.ADDED)
-_REMOVED = _Kinds(Kind.REMOVED, Kind.REMOVED, Kind.REMOVED)
 
 
 def compare(before: Autograd, after: Autograd) -> Report:
@@ -87,8 +74,8 @@ def _changes(old: Facts | None, new: Facts | None) -> Iterator[Change]:
         rights = new.parts[part] if new else {}
         if part is Part.GRADIENT:
             lefts = {names.get(name, name): wordings for name, wordings in lefts.items()}
-        whole = _ADDED if old is None else _REMOVED if new is None else None
-        yield from _part_changes(part, whole or kinds, lefts, rights)
+        whole = Kind.ADDED if old is None else Kind.REMOVED if new is None else None  # then it is that of all parts
+        yield from _part_changes(part, (whole,) * 3 if whole else kinds, lefts, rights)
 
 
 def _part_changes(
@@ -98,7 +85,7 @@ def _part_changes(
     alike: dict[tuple[Kind, str, str], list[str]] = {}
     for name in {**rights, **lefts}:
         left, right = lefts.get(name, ()), rights.get(name, ())
-        kind = kinds.gained if not left else kinds.lost if not right else kinds.changed
+        kind = kinds[1 if not left else 2 if not right else 0]
         if left == right or kind is None:
             continue
         alike.setdefault((kind, *_first_difference(left, right)), []).append(name)

@@ -76,16 +76,7 @@ def _of_class(each: Listed, group: Sequence[Listed], roles: Mapping[str, Roles],
     own, kernel = roles[primary.name], ""
     if each[0] == out:
         kernel = f"structured_{unambiguous_name(parse_operator_name(primary.name))}{'_symint' if own.symint else ''}"
-    member = Member(
-        function=each[0],
-        functional=functional,
-        key=backend.key,
-        kernel=kernel,
-        traced=False,
-        has_node=False,
-        order=head.unqualified,
-        out=out,
-    )
+    member = Member(each[0], head.unqualified, functional, backend.key, kernel, out=out)
     return replace(member, guarded=own.guarded, defines_meta=own.defines_meta, symint=own.symint)
 
 
@@ -95,32 +86,12 @@ def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles],
     keys = {True: backend.key, False: backend.autograd_key}
     if own.kernel or own.autograd:
         kernel = head.cpp_name + ("_symint" if own.symint else "")
-        return Member(
-            function=name,
-            functional="",
-            key=keys[own.kernel],
-            kernel=kernel,
-            traced=own.traced,
-            has_node=own.has_node,
-            order=order,
-            guarded=own.guarded,
-        )
+        member = Member(name, order, key=keys[own.kernel], kernel=kernel, traced=own.traced, guarded=own.guarded)
+        return replace(member, has_node=own.has_node)
     wrapped = _NONE if functional is None or functional == each else roles.get(functional[1].name, _NONE)
     if functional is not None and (wrapped.kernel or wrapped.autograd) and not backend.out_as_primary:
-        return Member(
-            function=name,
-            functional=functional[0],
-            key=keys[wrapped.kernel],
-            kernel="",
-            traced=False,
-            has_node=own.has_node,
-            order=order,
-        )
-    return (
-        Member(function=name, functional="", key="", kernel="", traced=False, has_node=True, order=order)
-        if own.has_node
-        else None
-    )
+        return Member(name, order, functional[0], keys[wrapped.kernel], has_node=own.has_node)
+    return Member(name, order, has_node=True) if own.has_node else None
 
 
 def check_keys(backend: Backend, release: Release, taken: Collection[str]) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradmill.cpp.declared import ANY, DeclaredOverload, Header
-from gradmill.cpp.overloads import Called, calls_of
+from gradmill.cpp.overloads import SYMINT, Called, calls_of
 from gradmill.grammar.buckets import bucket_of
-from gradmill.lints.known import CALL, CONSTANT, METHOD, SYMINT
+from gradmill.lints.known import CALL, CONSTANT, METHOD
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query, table, unkept

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from gradmill.cpp.overloads import SYMINT
 from gradmill.extensions.browse.editor.cursor import SCHEMAS, Cursor
 from gradmill.extensions.browse.editor.outline import Block, outline
 from gradmill.extensions.browse.editor.places import (
@@ -19,7 +20,6 @@ from gradmill.extensions.browse.editor.places import (
     names_in,
 )
 from gradmill.extensions.browse.editor.words import Reader, Word
-from gradmill.lints.known import SYMINT
 from gradmill.model.keys import ENTRY_KEY
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database

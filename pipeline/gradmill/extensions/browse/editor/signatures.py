@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from gradmill.cpp.expression import Token, tokens_of
 from gradmill.cpp.header import parameters_of
+from gradmill.cpp.overloads import SYMINT
 from gradmill.extensions.browse.editor.cursor import Cursor
 from gradmill.extensions.browse.editor.outline import entry_above, formula_of, is_formula
-from gradmill.lints.known import SYMINT
 from gradmill.lints.uses import use_of
 from gradmill.model.native import NativeFunction
 from gradmill.query.database import Database

@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from gradmill.cpp.bindings import return_names
 from gradmill.cpp.expression import Token, tokens_of
+from gradmill.cpp.overloads import SYMINT
 from gradmill.extensions.browse.editor.hover import WORDS, schema_of
 from gradmill.extensions.browse.editor.outline import Body, Formula, formulas
 from gradmill.lints.calls import CPP_WORDS
-from gradmill.lints.known import CALL, METHOD, METHODS, SYMINT, TYPES
+from gradmill.lints.known import CALL, METHOD, METHODS, TYPES
 from gradmill.lints.suspicion import GRADIENTS, unknown_names
 from gradmill.lints.uses import Use, declared, read_uses
 from gradmill.model.schema import Schema

@@ -4,11 +4,12 @@ page reads its own item.
 
 from __future__ import annotations
 
+from gradmill.cpp.overloads import SYMINT
 from gradmill.extensions.browse.page import added
 from gradmill.extensions.browse.page.model import Ref, User
 from gradmill.extensions.browse.page.names import helper_page, node_anchor, operator_page_of, page_of, source_page
 from gradmill.extensions.browse.page.relations import members, refs
-from gradmill.lints.known import ATEN, CALL, METHOD, SYMINT
+from gradmill.lints.known import ATEN, CALL, METHOD
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.reports.calls import Call, all_calls
