@@ -38,36 +38,34 @@ def odd_names(schema: Schema) -> list[SpecError]:
     They are names that are not identifiers, two arguments of the same name, a default of several words, an out variant
     that does not write to `out`, a view that only one side says, and a foreach op that returns one tensor.
     """
-    errors = []
+    errors: list[SpecError] = []
+
+    def odd(problem: str, hint: str, needle: str, rule: str) -> None:
+        errors.append(SpecError(problem, hint, field=("func",), needle=needle, rule=rule))
+
     base = schema.name.base
     if not _IDENTIFIER.fullmatch(base):
-        problem = f"'{base}' is not a C++ identifier"
-        errors.append(SpecError(problem, _LETTERS, field=("func",), needle=base, rule="cpp-name"))
+        odd(f"'{base}' is not a C++ identifier", _LETTERS, base, "cpp-name")
     seen: set[str] = set()
     for argument in schema.arguments:
         name = argument.name
         if not _IDENTIFIER.fullmatch(name):
-            problem = f"the argument name '{name}' is not a C++ identifier"
             hint = f"write {_annotated(argument)}" if _BEHIND.fullmatch(name) else _LETTERS
-            errors.append(SpecError(problem, hint, field=("func",), needle=str(argument), rule="cpp-name"))
+            odd(f"the argument name '{name}' is not a C++ identifier", hint, str(argument), "cpp-name")
         elif name in seen:
-            problem = f"two arguments are called '{name}'"
-            errors.append(
-                SpecError(problem, "rename one", field=("func",), needle=str(argument), rule="argument-twice")
-            )
+            odd(f"two arguments are called '{name}'", "rename one", str(argument), "argument-twice")
         if argument.default is not None and " " in _QUOTED.sub("", argument.default):
             problem = f"the default of '{name}' is '{argument.default}'"
-            hint = "write ', ' between two arguments"
-            errors.append(SpecError(problem, hint, field=("func",), needle=str(argument), rule="odd-default"))
+            odd(problem, "write ', ' between two arguments", str(argument), "odd-default")
         seen.add(name)
     errors += _lost_aliases(schema)
     if unwritten := unwritten_out(schema):
         problem = f"'{schema.name}' is called an out variant, and does not write to '{unwritten}'"
         hint = f"write Tensor(a!) {unwritten}, and return Tensor(a!)"
-        errors.append(SpecError(problem, hint, field=("func",), needle=f"Tensor {unwritten}", rule="unwritten-out"))
+        odd(problem, hint, f"Tensor {unwritten}", "unwritten-out")
     if base.startswith("_foreach_") and any(r.type == "Tensor" for r in schema.returns):
         problem = f"'{schema.name}' takes lists of tensors, but returns a Tensor"
-        errors.append(SpecError(problem, "return Tensor[]", field=("func",), needle=") -> ", rule="foreach-returns"))
+        odd(problem, "return Tensor[]", ") -> ", "foreach-returns")
     return errors
 
 

@@ -70,10 +70,7 @@ def _base(name: str) -> str:
 
 def _letters(name: str) -> int:
     """The letters of a name, as bits."""
-    bits = 0
-    for letter in name:
-        bits |= 1 << ord(letter)
-    return bits
+    return sum(1 << ord(letter) for letter in {*name})
 
 
 def _arguments(schema: str) -> str:

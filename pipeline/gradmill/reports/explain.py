@@ -242,26 +242,19 @@ class Explainer:
     # ---- the tasks of all units, of all files, and of the manifest
 
     def _all_units(self) -> Explanation:
-        stale = [self._units[at].title for at in self._stale]
-        return self._group("emit", "all units", "match", self._units, "units", self._stale.values(), stale)
+        stale = [(self._units[at].title, ends) for at, ends in self._stale.items()]
+        return self._group("emit", "all units", "match", f"{len(self._units)} units", stale)
 
     def _all_files(self) -> Explanation:
-        stale = self._to_write
-        return self._group("shard", "all generated files", "emit", self._written, "files", stale.values(), stale)
+        members = f"{len(self._written)} files"
+        return self._group("shard", "all generated files", "emit", members, [*self._to_write.items()])
 
     def _group(
-        self,
-        name: str,
-        what: str,
-        made_from: str,
-        members: Collection[object],
-        kind: str,
-        causes: Iterable[Ends],
-        stale: Iterable[str],
+        self, name: str, what: str, made_from: str, members: str, stale: Sequence[tuple[str, Ends]]
     ) -> Explanation:
-        reasons = self._reasons({end: None for ends in causes for end in ends})
-        last = (listed(stale, kind),) if reasons else ()
-        return Explanation(name, what, (made_from,), (f"{len(members)} {kind}",), (*reasons, *last))
+        reasons = self._reasons({end: None for _, ends in stale for end in ends})
+        last = (listed([title for title, _ in stale], members.rpartition(" ")[2]),) if reasons else ()
+        return Explanation(name, what, (made_from,), (members,), (*reasons, *last))
 
     def _manifest(self) -> Explanation:
         what, files = "what the generated files are, for other build systems", ("manifest.json", "units.json")

@@ -28,14 +28,8 @@ from gradmill.model.backends import (
 from gradmill.problems.problem import SpecError, TextError, all_of, nearest
 from gradmill.specs.values import NodeBudget, load_node, plain_value, text_error
 
-_BACKEND, _CLASS, _NAMESPACE, _GUARD, _OUT, _NODES = (
-    "backend",
-    "class_name",
-    "cpp_namespace",
-    "device_guard",
-    "use_out_as_primary",
-    "non_native",
-)
+_BACKEND, _CLASS, _NAMESPACE, _NODES = "backend", "class_name", "cpp_namespace", "non_native"
+_GUARD, _OUT = "device_guard", "use_out_as_primary"
 _KEYS = (_BACKEND, _CLASS, _NAMESPACE, _GUARD, _OUT, *LISTS, _NODES)
 _LISTED: dict[str, List] = {name: name for name in LISTS}  # key -> what its items are
 _LISTED_OF_STUBS: dict[str, List] = {

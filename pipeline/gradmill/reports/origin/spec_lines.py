@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from gradmill.model.layers import entry_operator, role_of
 from gradmill.problems.locate import field_lines
@@ -169,12 +170,8 @@ def _parts(path: str) -> list[str]:
 
 def _shared(path: str, file: str) -> int:
     """How many parts at their ends two paths share."""
-    number = 0
-    for one, other in zip(reversed(_parts(path)), reversed(_parts(file))):
-        if one != other:
-            break
-        number += 1
-    return number
+    pairs = zip(reversed(_parts(path)), reversed(_parts(file)))
+    return len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])
 
 
 def _title(entry: str, piece: Piece) -> str:

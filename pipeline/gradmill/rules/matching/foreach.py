@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from gradmill.cpp.bindings import passing_of
 from gradmill.cpp.types import TENSOR_LIST, argument_type
 from gradmill.grammar.signature import signature_inputs
@@ -153,14 +155,13 @@ def _forward(derivative: ForwardDerivative, foreach: Schema, reference: Schema, 
                 var_names[i], var_types[i] = argument.name, argument.type
         tangents = [argument.name if name == original.name else name for name in tangents]
         primals = [argument.name if name == original.name else name for name in primals]
-    return ForwardDerivative(
+    return replace(
+        derivative,
         formula=formula,
         var_names=tuple(var_names),
         var_types=tuple(var_types),
         required_inputs_fw_grad=tuple(tangents),
         required_inputs_primal=tuple(primals),
-        required_original_self_value=derivative.required_original_self_value,
-        is_reusing_outplace_formula=derivative.is_reusing_outplace_formula,
     )
 
 

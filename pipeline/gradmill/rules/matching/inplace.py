@@ -8,6 +8,8 @@ torchgen: `autograd.match_differentiability_info`.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from gradmill.cpp import identifiers
 from gradmill.model.autograd import ForwardDerivative, Info
 from gradmill.model.regex import regex
@@ -47,11 +49,10 @@ def rewrite_inplace(derivative: ForwardDerivative, operator: str, *, exact: bool
     if not exact:
         formula = _update_tangent(formula, operator)
     original = identifiers.words(formula)
-    return ForwardDerivative(
+    return replace(
+        derivative,
         formula=formula,
         var_names=("self",),
-        var_types=derivative.var_types,
-        required_inputs_fw_grad=derivative.required_inputs_fw_grad,
         required_inputs_primal=primals,
         required_original_self_value="original_self_p" in original or "original_self_t" in original,
         is_reusing_outplace_formula=not exact,

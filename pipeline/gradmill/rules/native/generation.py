@@ -7,7 +7,7 @@ torchgen: `native_function_generation.generate_function`, `native_function_gener
 
 from __future__ import annotations
 
-import msgspec
+from msgspec.structs import replace
 
 from gradmill.cpp.bindings import cpp_name
 from gradmill.grammar.names import out_overload, unambiguous_name, with_overload
@@ -78,14 +78,11 @@ def _out_of_inplace(schema: Schema) -> Schema:
     own = schema.self_argument
     assert own is not None and schema.self_index is not None
     at = schema.self_index
-    return Schema(
+    return replace(
+        schema,
         name=with_overload(schema.name, out_overload(schema.name.overload)),
         positional=(*schema.positional[:at], _bare(own), *schema.positional[at + 1 :]),
-        kwarg_only=schema.kwarg_only,
         out=(Argument("out", own.type, None, own.annotation),),
-        returns=schema.returns,
-        self_index=at,
-        options_index=schema.options_index,
     )
 
 
@@ -94,15 +91,8 @@ def _with_out(
 ) -> Schema:
     returns, out = _out_arguments(schema)
     name = with_overload(schema.name, out_overload(schema.name.overload))
-    return Schema(
-        name=name,
-        positional=positional,
-        kwarg_only=kwarg_only,
-        out=out,
-        returns=returns,
-        self_index=schema.self_index,
-        options_index=options_index,
-    )
+    changed = replace(schema, name=name, positional=positional, kwarg_only=kwarg_only, out=out, returns=returns)
+    return replace(changed, options_index=options_index)
 
 
 def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, ...]]:
@@ -132,7 +122,7 @@ def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, 
 
 
 def _bare(argument: Argument) -> Argument:
-    return argument if argument.annotation is None else msgspec.structs.replace(argument, annotation=None)
+    return argument if argument.annotation is None else replace(argument, annotation=None)
 
 
 def _generated(function: NativeFunction, schema: Schema, automatic_tags: tuple[str, ...]) -> NativeFunction:
