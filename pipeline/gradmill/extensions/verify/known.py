@@ -53,7 +53,8 @@ class Known(NamedTuple):
 
     def problems(self, build: Build) -> list[Problem]:
         """What is wrong or doubtful in the verdicts, without what is silenced."""
-        from gradmill.extensions.verify.report import UNCHECKED, problems
+        from gradmill.extensions.verify.report import problems
+        from gradmill.problems.catalog.verification import UNCHECKED
         from gradmill.session.silences import silenced_findings
 
         found = silenced_findings(build.db, list(problems(self.result)))

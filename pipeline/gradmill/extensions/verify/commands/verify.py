@@ -14,6 +14,7 @@ from gradmill.cli.commands.report import format_of, json_text, read_other, write
 from gradmill.cli.commands.request import Request, check
 from gradmill.cli.console import print_report
 from gradmill.extensions.verify.known import deciding, settings_of
+from gradmill.problems.catalog.verification import UNCHECKED
 from gradmill.problems.problem import SpecError
 from gradmill.session.revision import has_revision
 from gradmill.session.session import Session
@@ -81,7 +82,7 @@ def _report(
         write_output(session, json_text(report.report(result, seconds, scope.strip())), options["output"])
         return int(failed)
     if config.format == "text":
-        problems = [problem for problem in problems if problem.rule != report.UNCHECKED]
+        problems = [problem for problem in problems if problem.rule != UNCHECKED]
     written = write_report(config.format, problems, Sources(config, session.db), strict=config.strict)
     if config.format != "text":
         write_output(session, written.encode(), options["output"])
