@@ -76,18 +76,15 @@ class Release(Struct, frozen=True, kw_only=True):
     spaces_docstrings: bool  # whether a blank line is put between a docstring and the next definition
     scalars_getter_tail: str  # text after the getter of a saved list of scalars
     manual_backend: frozenset[str]  # C++ functions with kernels registered by hand for every key
-    dont_require_derivative: frozenset[
-        str
-    ]  # base or C++ names of ops that autograd ignores, even if they have derivatives
+    # Base or C++ names of ops that autograd ignores, even if they have derivatives.
+    dont_require_derivative: frozenset[str]
     complex_differentiable: frozenset[str]  # base names of ops with gradients that are correct for complex tensors
     resets_accumulator: frozenset[str]  # in-place ops after which another Node accumulates the gradient
-    dont_enforce_same_tensor_impl_or_storage: frozenset[
-        str
-    ]  # C++ functions that may replace the TensorImpl or storage of their arguments
+    # C++ functions that may replace the TensorImpl or storage of their arguments.
+    dont_enforce_same_tensor_impl_or_storage: frozenset[str]
     dont_enforce_tensor_impl_use_count: frozenset[str]  # kernels that may return tensors with other owners
-    dont_enforce_storage_impl_use_count: frozenset[
-        str
-    ]  # kernels that may return tensors with shared storage; includes dont_enforce_tensor_impl_use_count
+    # Kernels that may return tensors with shared storage; includes dont_enforce_tensor_impl_use_count.
+    dont_enforce_storage_impl_use_count: frozenset[str]
     foreach_without_derivatives: frozenset[str]  # in-place foreach ops that have no reference
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType

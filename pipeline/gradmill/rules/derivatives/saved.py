@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import REDUNDANT_MEMORY_FORMAT
@@ -31,59 +32,41 @@ class Rewrite(Struct, frozen=True):
     `{}` is the argument's name; in `expr` and `result` it is `{name}`. Every match contains `mark`.
     """
 
-    mark: str
     pattern: str
     suffix: str  # of the saved attribute; {0} is the pattern's group
     type: str
     expr: str = ""  # evaluated in the forward pass; the matched text if empty
     result: str = ""  # its replacement in the formula; the saved attribute if empty
+    mark: str = ""  # the text of the pattern around the name, up to a group
+
+    def __post_init__(self) -> None:
+        text = self.pattern.removeprefix("{}").removeprefix(".")
+        force_setattr(self, "mark", re.split(r"\{\}|\(-", text)[0].replace("\\", ""))
 
 
 _OPTIONAL_SIZES = "{optional_tensor_sizes}"  # a fact of the release
 _STRIDES = 'strides_or_error({name}, "{name}")'
+_BLOCKSIZE = "at::sparse_csr::getSymIntBlockSize({name})"
+_INFO = "torch::autograd::generated::TypeAndSize"
 
 REWRITES = (
-    Rewrite("sym_sizes()", r"{}.sym_sizes\(\)", "_sym_sizes", SYM_SIZES),
-    Rewrite(
-        mark="->sym_sizes()",
-        pattern=r"{}->sym_sizes\(\)",
-        suffix="_sym_sizes_opt",
-        type=optional(SYM_SIZES),
-        expr=_OPTIONAL_SIZES,
-    ),
-    Rewrite(
-        mark="sym_blocksize()",
-        pattern=r"{}.sym_blocksize\(\)",
-        suffix="_self_sym_blocksize_opt",
-        type=optional(SYM_SIZES),
-        expr="at::sparse_csr::getSymIntBlockSize({name})",
-    ),
-    Rewrite("options()", r"{}.options\(\)", "_options", "at::TensorOptions"),
-    Rewrite(
-        mark="zeros_like(",
-        pattern=r"zeros_like\({}\)",
-        suffix="_info",
-        type="torch::autograd::generated::TypeAndSize",
-        expr="{name}",
-        result="{name}_info.zeros()",
-    ),
-    Rewrite("sym_size(", r"{}.sym_size\((-?\w+)\)", "_sym_argsize_{0}", SYM_INT),
-    Rewrite("numel()", r"{}.numel\(\)", "_numel", "int64_t"),
-    Rewrite("sym_numel()", r"{}.sym_numel\(\)", "_sym_numel", SYM_INT),
-    Rewrite("to_args_sizes(", r"to_args_sizes\({}\)", "_args_sizes", "::std::vector<::std::vector<int64_t>>"),
-    Rewrite(
-        "to_args_sizes_symint(",
-        r"to_args_sizes_symint\({}\)",
-        "_args_sizes_symint",
-        "::std::vector<::std::vector<c10::SymInt>>",
-    ),
-    Rewrite("to_args_scalartypes(", r"to_args_scalartypes\({}\)", "_args_scalartypes", "::std::vector<at::ScalarType>"),
-    Rewrite("TensorGeometry(", r"TensorGeometry\({}\)", "_geometry", "at::TensorGeometry"),
-    Rewrite("scalar_type()", r"{}.scalar_type\(\)", "_scalar_type", "at::ScalarType"),
-    Rewrite("dim()", r"{}.dim\(\)", "_dim", "int64_t"),
-    Rewrite(mark="sym_strides()", pattern=r"{}.sym_strides\(\)", suffix="_sym_strides", type=SYM_SIZES, expr=_STRIDES),
-    Rewrite("layout()", r"{}.layout\(\)", "_layout", "at::Layout"),
-    Rewrite("is_conj()", r"{}.is_conj\(\)", "_conjugate", "bool"),
+    Rewrite(r"{}.sym_sizes\(\)", "_sym_sizes", SYM_SIZES),
+    Rewrite(r"{}->sym_sizes\(\)", "_sym_sizes_opt", optional(SYM_SIZES), _OPTIONAL_SIZES),
+    Rewrite(r"{}.sym_blocksize\(\)", "_self_sym_blocksize_opt", optional(SYM_SIZES), _BLOCKSIZE),
+    Rewrite(r"{}.options\(\)", "_options", "at::TensorOptions"),
+    Rewrite(r"zeros_like\({}\)", "_info", _INFO, "{name}", "{name}_info.zeros()"),
+    Rewrite(r"{}.sym_size\((-?\w+)\)", "_sym_argsize_{0}", SYM_INT),
+    Rewrite(r"{}.numel\(\)", "_numel", "int64_t"),
+    Rewrite(r"{}.sym_numel\(\)", "_sym_numel", SYM_INT),
+    Rewrite(r"to_args_sizes\({}\)", "_args_sizes", "::std::vector<::std::vector<int64_t>>"),
+    Rewrite(r"to_args_sizes_symint\({}\)", "_args_sizes_symint", "::std::vector<::std::vector<c10::SymInt>>"),
+    Rewrite(r"to_args_scalartypes\({}\)", "_args_scalartypes", "::std::vector<at::ScalarType>"),
+    Rewrite(r"TensorGeometry\({}\)", "_geometry", "at::TensorGeometry"),
+    Rewrite(r"{}.scalar_type\(\)", "_scalar_type", "at::ScalarType"),
+    Rewrite(r"{}.dim\(\)", "_dim", "int64_t"),
+    Rewrite(r"{}.sym_strides\(\)", "_sym_strides", SYM_SIZES, _STRIDES),
+    Rewrite(r"{}.layout\(\)", "_layout", "at::Layout"),
+    Rewrite(r"{}.is_conj\(\)", "_conjugate", "bool"),
 )
 
 _NEEDLE = 200  # characters from a place on: enough to identify it
