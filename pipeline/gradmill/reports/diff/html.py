@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from html import escape
 from string import Template
 
-from gradmill.reports.diff.model import LABELS, Change, EntryChange, Kind, OpChange, Part, Report, Section, Side
-from gradmill.reports.diff.text import LISTED, TITLES, counted, describe, place
+from gradmill.reports.diff.model import Change, EntryChange, Kind, OpChange, Part, Report, Section, Side
+from gradmill.reports.diff.text import LISTED, counted, describe, place
 
 _TOKENS = re.compile(r"\w+|\s+|[<>=!]=|->|::|&&|\|\||.", re.DOTALL)
 
@@ -49,7 +49,7 @@ def _chips(report: Report) -> Iterator[str]:
     """A button per kind of change, with its count; it filters the operators."""
     for count in report.counts:
         if number := count.operators + count.foreach:
-            kind, label = count.kind.value, LABELS[count.kind]
+            kind, label = count.kind.value, count.kind.label
             yield f'<button type="button" aria-pressed="false" data-kind="{kind}">{label}<b>{number}</b></button>\n'
 
 
@@ -122,7 +122,7 @@ def _entry(change: EntryChange, section: Section) -> str:
 def _head(op: OpChange) -> str:
     seen = op.after or op.before
     assert seen is not None
-    tags = "".join(f'<span class="tag {kind.value}">{LABELS[kind]}</span>' for kind in op.kinds)
+    tags = "".join(f'<span class="tag {kind.value}">{kind.label}</span>' for kind in op.kinds)
     where = " · ".join(filter(None, (seen.node, place(seen), op.note)))
     name = f'<h3><a href="#{anchor(op)}"><code>{escape(op.label)}</code></a></h3>'
     return f'{name}{tags}<span class="where">{escape(where)}</span>'
@@ -135,7 +135,7 @@ def _table(op: OpChange) -> str:
 
 def _row(change: Change) -> str:
     names = f"<code>{escape(', '.join(change.names))}</code>" if change.names else ""
-    title = TITLES[change.part].format(names)
+    title = change.part.label.format(names)
     if change.part in LISTED:
         title += f" {names}"
     old, new = mark(change.before, change.after)

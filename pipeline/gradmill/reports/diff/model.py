@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from msgspec import Struct
 
@@ -12,52 +12,46 @@ from gradmill.families.bindings.files import BINDINGS
 from gradmill.families.lazy.files import LAZY
 
 
-class Kind(Enum):
+class _Labelled(Enum):
+    """Members with a label for readers next to their value."""
+
+    label: str
+
+    def __new__(cls, value: str, label: str = "") -> Self:
+        member = object.__new__(cls)
+        member._value_, member.label = value, label or value
+        return member
+
+
+class Kind(_Labelled):
     """A kind of change in an operator's derivatives. The value is its name in JSON and in links."""
 
     ADDED = "added"
     REMOVED = "removed"
-    SCHEMA = "schema"
-    RENUMBERED = "renumbered"
-    GRADIENT_GAINED = "gradient-gained"
-    GRADIENT_LOST = "gradient-lost"
-    FORMULA = "formula"
-    FORWARD_GAINED = "forward-gained"
-    FORWARD_LOST = "forward-lost"
-    FORWARD_FORMULA = "forward-formula"
-    SAVED = "saved"
-    OUTPUTS = "outputs"
-    VARIANTS = "variants"
+    SCHEMA = "schema", "schema changed"
+    RENUMBERED = "renumbered", "Node renumbered"
+    GRADIENT_GAINED = "gradient-gained", "gradient gained"
+    GRADIENT_LOST = "gradient-lost", "gradient lost"
+    FORMULA = "formula", "formula changed"
+    FORWARD_GAINED = "forward-gained", "forward derivative gained"
+    FORWARD_LOST = "forward-lost", "forward derivative lost"
+    FORWARD_FORMULA = "forward-formula", "forward formula changed"
+    SAVED = "saved", "saved variables changed"
+    OUTPUTS = "outputs", "differentiable outputs changed"
+    VARIANTS = "variants", "variants changed"
 
 
-# The label of each kind, in the order of reports.
-LABELS = {
-    Kind.ADDED: "added",
-    Kind.REMOVED: "removed",
-    Kind.SCHEMA: "schema changed",
-    Kind.RENUMBERED: "Node renumbered",
-    Kind.GRADIENT_GAINED: "gradient gained",
-    Kind.GRADIENT_LOST: "gradient lost",
-    Kind.FORMULA: "formula changed",
-    Kind.FORWARD_GAINED: "forward derivative gained",
-    Kind.FORWARD_LOST: "forward derivative lost",
-    Kind.FORWARD_FORMULA: "forward formula changed",
-    Kind.SAVED: "saved variables changed",
-    Kind.OUTPUTS: "differentiable outputs changed",
-    Kind.VARIANTS: "variants changed",
-}
-
-
-class Part(Enum):
+class Part(_Labelled):
     """The part of an operator's derivatives that changed."""
 
+    # Labels are titles; {} is what changed.
     SCHEMA = "schema"
-    NODE = "node"
-    GRADIENT = "gradient"  # by input
-    TANGENT = "tangent"  # by output: the forward derivative
-    SAVED = "saved"  # by attribute
-    OUTPUTS = "outputs"
-    VARIANTS = "variants"  # by function: those that use the same formulas
+    NODE = "node", "Node"
+    GRADIENT = "gradient", "gradient of {}"  # by input
+    TANGENT = "tangent", "tangent of {}"  # by output: the forward derivative
+    SAVED = "saved", "saves"  # by attribute
+    OUTPUTS = "outputs", "differentiable outputs"
+    VARIANTS = "variants", "serves"  # by function: those that use the same formulas
 
 
 class Change(Struct, frozen=True):

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from gradmill.problems.plain import lines
 from gradmill.reports.diff.model import (
-    LABELS,
     Change,
     EntryChange,
     Kind,
@@ -21,16 +20,6 @@ from gradmill.reports.diff.model import (
 
 _NAMES_WIDTH = 60  # of the names in a line of the summary
 
-# The title of a change in each part; {} is what changed.
-TITLES = {
-    Part.SCHEMA: "schema",
-    Part.NODE: "Node",
-    Part.GRADIENT: "gradient of {}",
-    Part.TANGENT: "tangent of {}",
-    Part.SAVED: "saves",
-    Part.OUTPUTS: "differentiable outputs",
-    Part.VARIANTS: "serves",
-}
 LISTED = (Part.SAVED, Part.VARIANTS)  # parts with one line per change
 
 
@@ -78,7 +67,7 @@ def _summary(report: Report) -> Iterator[str]:
     for count in report.counts:
         if count.operators or count.foreach:
             names = [op.label for op in report.ops if count.kind in op.kinds and not op.follows]
-            yield f"{LABELS[count.kind]:28}{count.operators:9}{count.foreach:9}  {_shortened(names)}".rstrip()
+            yield f"{count.kind.label:28}{count.operators:9}{count.foreach:9}  {_shortened(names)}".rstrip()
     total = sum(bool(op.follows) for op in report.ops)
     yield f"{'in all':28}{len(report.ops) - total:9}{total:9}"
 
@@ -92,18 +81,18 @@ def _shortened(names: list[str]) -> str:
 def _op(op: OpChange) -> Iterator[str]:
     seen = op.after or op.before
     assert seen is not None
-    yield f"{op.label}  {', '.join(LABELS[kind] for kind in op.kinds)}{f' ({op.note})' if op.note else ''}"
+    yield f"{op.label}  {', '.join(kind.label for kind in op.kinds)}{f' ({op.note})' if op.note else ''}"
     yield f"  {'  '.join(filter(None, (seen.node, place(seen))))}"
     for part in Part:
         changes = [change for change in op.changes if change.part is part]
         if part is Part.NODE and Kind.RENUMBERED not in op.kinds:
             continue
         if changes and part in LISTED:
-            yield f"  {TITLES[part]}"
+            yield f"  {part.label}"
             yield from _listed(changes)
         else:
             for change in changes:
-                yield f"  {TITLES[part].format(', '.join(change.names))}"
+                yield f"  {part.label.format(', '.join(change.names))}"
                 yield from _sides(change, "")
 
 
@@ -124,7 +113,7 @@ def _renumbered(ops: list[OpChange]) -> Iterator[str]:
     if not ops:
         return
     yield ""
-    yield f"{LABELS[Kind.RENUMBERED]}, nothing else"
+    yield f"{Kind.RENUMBERED.label}, nothing else"
     for op in ops:
         assert op.before and op.after
         yield f"  {op.label}  {op.before.node} -> {op.after.node}"
@@ -152,4 +141,4 @@ def _foreach(ops: list[OpChange]) -> Iterator[str]:
     yield ""
     yield "foreach functions: their formulas follow those of other operators"
     for op in ops:
-        yield f"  {op.label}  as {op.follows}: {', '.join(LABELS[kind] for kind in op.kinds)}"
+        yield f"  {op.label}  as {op.follows}: {', '.join(kind.label for kind in op.kinds)}"

@@ -12,8 +12,8 @@ from gradmill.query.query import query, table
 from gradmill.reports.diff.compare import compare
 from gradmill.reports.diff.facts import Autograd, read_autograd
 from gradmill.reports.diff.html import mark
-from gradmill.reports.diff.model import LABELS, Change, Kind, OpChange, Part, Report
-from gradmill.reports.diff.text import TITLES, describe
+from gradmill.reports.diff.model import Change, Kind, OpChange, Part, Report
+from gradmill.reports.diff.text import describe
 from gradmill.stages.schemas import all_heads
 
 AGAINST = "against"  # the input with the facts of the other set; missing if nothing is compared
@@ -76,12 +76,12 @@ def changes(db: Database) -> dict[str, list[Changed]]:
 def _changed(each: OpChange, page: str) -> Changed:
     shown = [change for change in each.changes if change.part is not Part.NODE or change.kind is Kind.RENUMBERED]
     note = f"as {each.follows}" if each.follows else each.note
-    kinds = tuple(LABELS[kind] for kind in each.kinds)
+    kinds = tuple(kind.label for kind in each.kinds)
     return Changed(each.label, safe(each.label), page, note, kinds, tuple(map(_marked, shown)))
 
 
 def _marked(change: Change) -> Marked:
-    title = TITLES[change.part].format("").strip()
+    title = change.part.label.format("").strip()
     return Marked(title, ", ".join(change.names), *mark(change.before, change.after))
 
 
