@@ -79,31 +79,11 @@ def _goes_on(character: str) -> bool:
 
 def occurrences(text: str, name: str) -> list[int]:
     """The offset of each use of `name` that upstream's search sees."""
-    if name not in text:
-        return []
-    starts = []
-    consumed = 0
-    last = len(text)
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        if match.group() != name or (start > 0 and start - 1 < consumed):
-            continue
-        starts.append(start)
-        at_end = end == last or (end == last - 1 and text[end] == "\n")
-        consumed = end if at_end else end + 1
-    return starts
+    return [match.end(1) for match in pattern(_WHOLE, name).finditer(text)] if name in text else []
 
 
 def replace(text: str, name: str, replacement: str) -> str:
     """The text with each use of `name` that upstream's search sees replaced by `replacement`."""
-    if not is_word(name):  # its pattern may have more groups
-        return pattern(_WHOLE, name).sub(lambda match: f"{match.group(1)}{replacement}{match.group(2)}", text)
-    starts = occurrences(text, name)
-    if not starts:
+    if is_word(name) and name not in text:
         return text
-    pieces = []
-    position = 0
-    for start in starts:
-        pieces += [text[position:start], replacement]
-        position = start + len(name)
-    return "".join(pieces) + text[position:]
+    return pattern(_WHOLE, name).sub(lambda match: f"{match.group(1)}{replacement}{match.group(2)}", text)
