@@ -47,12 +47,7 @@ _DISPATCH = "dispatch"
 _READ_WITH_DISPATCH = KEYS["derivatives"]  # the only keys that upstream reads of a derivative with `dispatch:`
 _ALIASED_NODES = 50_000  # how many values the aliases of one file may expand to
 _INT_DIGITS = 100  # PyYAML parses a base-60 number in time quadratic in its length
-_CONSTRUCTORS = {
-    "tag:yaml.org,2002:bool": "construct_yaml_bool",
-    "tag:yaml.org,2002:int": "construct_yaml_int",
-    "tag:yaml.org,2002:float": "construct_yaml_float",
-    "tag:yaml.org,2002:null": "construct_yaml_null",
-}
+_CONSTRUCTORS = {f"tag:yaml.org,2002:{name}": f"construct_yaml_{name}" for name in ("bool", "int", "float", "null")}
 # Values that no key of a spec file accepts; each is kept as a mapping that cannot be confused with another value.
 _OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary": "binary"}
 
