@@ -20,7 +20,7 @@ from gradmill.specs.layers.reading import Diagnostic, Path
 from gradmill.stages.added import added
 from gradmill.stages.layered.marks import marks
 from gradmill.stages.layered.participation import base_names
-from gradmill.stages.layered.selectors import KINDS, is_special, known_names
+from gradmill.stages.layered.selectors import KINDS, known_names
 from gradmill.stages.layered.unmatched import unmatched
 from gradmill.stages.requested import lacking
 from gradmill.stages.schemas import all_heads, function
@@ -136,12 +136,12 @@ class _Names:
             yield from self.check(path, name) if isinstance(of, tuple) else self.check_word(path, name, words)
 
     def check_word(self, path: Path, word: str, words: Sequence[str]) -> Iterator[Diagnostic]:
-        if not is_special(word):
+        kind, colon, name = word.partition(":")
+        if not colon or kind not in KINDS:
             known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
             hint = f"words: {known}; or write a list of names, or a hook"
             yield from _unknown(path, "no function is '{}'", word, words, hint)
             return
-        kind, _, name = word.partition(":")
         known_words = [f"{kind}:{each}" for each in known_names(self._db, kind)]
         hint = f"{kind}s: {', '.join(each.partition(':')[2] for each in known_words[:_MOST])}"
         own = kind == "layer"  # the description's own word

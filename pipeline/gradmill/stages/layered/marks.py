@@ -20,17 +20,6 @@ from gradmill.stages.schemas import all_heads, entry_of
 from gradmill.stages.set import source, source_keys
 from gradmill.stages.specs import entries, raw_entries
 
-_FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
-
-
-def has_key(keys: dict[str, object], wanted: str) -> bool:
-    """Whether keys have one with a value that is not false, `fast`, or with this value, also in a list: `kind=fast`."""
-    key, equals, value = wanted.partition("=")
-    actual = keys.get(key)
-    if not equals:
-        return actual not in _FALSE
-    return key in keys and value in map(str, actual if isinstance(actual, list) else [actual])
-
 
 class Mark(Struct, frozen=True, array_like=True):
     """An operator in a list of a file."""

@@ -14,7 +14,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.specs.layers.description import Description, Family
 from gradmill.stages.layered.participation import base_names, is_own
-from gradmill.stages.layered.selectors import matching, special_words
+from gradmill.stages.layered.selectors import special_words
 from gradmill.stages.match import all_pairs
 from gradmill.stages.schemas import all_heads
 from gradmill.stages.set import described, own_templates
@@ -25,15 +25,13 @@ def about(db: Database) -> dict[str, FunctionFacts]:
     """The facts of each function that a description may select by."""
     known = set(base_names(db))
     served = {pair.function for pair in all_pairs(db) if pair.source}
-    special = {word: frozenset(matching.item(db, word) or ()) for word in special_words(db)}
     facts = {}
     kernels: dict[str, str] = {}
     for name, head in all_heads(db):
         kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
         other = kernels.setdefault(kernel, head.namespace)
         true = {"own": is_own(name, head, known), "defined": name in served, "out": head.kind == "out"}
-        words = tuple(word for word, is_true in true.items() if is_true)
-        words += tuple(word for word, names in special.items() if name in names)
+        words = (*(word for word, is_true in true.items() if is_true), *(special_words.item(db, name) or ()))
         facts[name] = FunctionFacts(
             head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""
         )

@@ -72,7 +72,7 @@ def all_participants(db: Database) -> list[Listed]:
     if take and "all" not in take:
         defined = set(_defined(db, functions)) if "defined" in take else set()
         known = set(base_names(db)) if "own" in take else None
-        special = _special(db, take)
+        special = _special(db, take) if any(":" in word for word in take) else ()
         functions = [
             (name, head)
             for name, head in functions
@@ -115,9 +115,9 @@ def _places(db: Database, order: str) -> dict[str, int]:
 
 def _special(db: Database, take: Iterable[str]) -> set[str]:
     """The functions that words with a tag, a layer or a key select."""
-    from gradmill.stages.layered.selectors import is_special, matching  # only needed with such words
+    from gradmill.stages.layered.selectors import special_words  # only needed with such words
 
-    return {name for word in take if is_special(word) for name in matching.item(db, word) or ()}
+    return {name for name in db.names(special_words) if not {*take}.isdisjoint(special_words.item(db, name) or ())}
 
 
 def _defined(db: Database, listed: list[Listed]) -> list[str]:

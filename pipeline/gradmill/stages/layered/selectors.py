@@ -1,75 +1,52 @@
 """Words of selections that name a tag, a layer, or a vendor's own key: `tag:core`, `layer:npu`, `key:exposed`.
 
-Only words that the description has are computed, so other sets depend on nothing of this.
+Only kinds of words that the description has are computed, so other sets depend on nothing of this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
-import msgspec
 
 from gradmill.model.layers import LAYER_MARK, layer_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
-from gradmill.stages.layered.marks import has_key, keys_of
+from gradmill.stages.layered.marks import keys_of
 from gradmill.stages.schemas import all_heads, entry_of, function
 from gradmill.stages.set import described, source_keys
 from gradmill.stages.specs import keys_of_file, value
 from gradmill.stages.tags import tags
 
 KINDS = ("tag", "layer", "key")
-_SELECTING = ("of", "functions", "take")  # the keys of a description with selections
-
-
-def is_special(word: str) -> bool:
-    """Whether a word of a selection names a tag, a layer or a key."""
-    kind, colon, name = word.partition(":")
-    return bool(colon) and kind in KINDS and not name.startswith(":")
+_FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
 
 
 @query
-def special_words(db: Database) -> list[str]:
-    """The special words in the selections of the description."""
+def kinds(db: Database) -> list[str]:
+    """The kinds of special words that the description may have."""
     layers = described(db)
-    return [] if layers is None else sorted(set(_special_in(msgspec.to_builtins(layers.description))))
-
-
-def _special_in(value: Any, key: str = "") -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from _special_in(item, name)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _special_in(item, key if key == "take" else "")
-    elif isinstance(value, str) and key in _SELECTING:
-        yield from filter(is_special, value.split())
+    text = "" if layers is None else str(layers.description)
+    return [kind for kind in KINDS if f"{kind}:" in text]
 
 
 @table
-def matching(db: Database) -> dict[str, list[str]]:
-    """The functions that each special word of the description is true of."""
-    return {word: [*_matching(db, *word.split(":", 1))] for word in special_words(db)}
+def special_words(db: Database) -> dict[str, tuple[str, ...]]:
+    """The words of these kinds that are true of each function."""
+    used = kinds(db)
+    return {name: tuple(_words(db, name, used)) for name, _ in all_heads(db)} if used else {}
 
 
-def _matching(db: Database, kind: str, wanted: str) -> Iterator[str]:
-    for name, _ in all_heads(db):
-        if kind == "tag":
-            native = function(db, name)
-            is_true = native is not None and wanted in native.tags
-        elif kind == "layer":
-            is_true = layer_of(entry_of(name)) == wanted
-        else:
-            is_true = has_key({**_fields(db, entry_of(name)), **(keys_of.item(db, name) or {})}, wanted)
-        if is_true:
-            yield name
-
-
-def _fields(db: Database, entry: str) -> dict[str, object]:
-    """The keys of a layer's entry."""
-    fields = value(db, "native", entry) if LAYER_MARK in entry else None
-    return fields if isinstance(fields, dict) else {}
+def _words(db: Database, name: str, used: list[str]) -> Iterator[str]:
+    entry = entry_of(name)
+    if "tag" in used and (native := function(db, name)) is not None:
+        yield from (f"tag:{tag}" for tag in native.tags)
+    if "layer" in used:
+        yield f"layer:{layer_of(entry)}"
+    if "key" in used:
+        fields = value(db, "native", entry) if LAYER_MARK in entry else None
+        keys = {**(fields if isinstance(fields, dict) else {}), **(keys_of.item(db, name) or {})}
+        yield from (f"key:{key}" for key, own in keys.items() if own not in _FALSE)
+        for key, own in keys.items():
+            yield from (f"key:{key}={each}" for each in (own if isinstance(own, list) else [own]))
 
 
 def known_names(db: Database, kind: str) -> list[str]:
