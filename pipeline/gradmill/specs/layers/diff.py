@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
 
 from msgspec import Struct
 
@@ -30,19 +29,6 @@ class _Change(Struct, frozen=True):
     line: int  # of the diff
 
 
-class _Hunk(Struct, frozen=True):
-    start: int  # of the old lines, from 0
-    changes: list[_Change]
-    line: int  # line of its header in the diff
-
-    @property
-    def context(self) -> tuple[int, int]:
-        """How many lines of context are at its start, and at its end."""
-        kinds = [change.kind for change in self.changes]
-        before, after = (len([*takewhile(" ".__eq__, each)]) for each in (kinds, reversed(kinds)))
-        return before, after if before < len(kinds) else 0
-
-
 def lines_of(text: str) -> list[Line]:
     """The lines of a file before any diff."""
     return [Line(line, 0, number) for number, line in enumerate(text.split("\n"), 1)]
@@ -54,50 +40,48 @@ def apply(lines: list[Line], diff: str, number: int, name: str = "") -> list[Lin
 
     If the diff changes several files, only its part for the file `name` is applied.
     """
-    patched = list(lines)
-    shift = 0
-    for hunk in _hunks(diff, name):
-        at, changes = _placed(patched, hunk, hunk.start + shift)
+    patched, shift = list(lines), 0
+    for start, changes, header in _hunks(diff, name):
+        at, cut, own = _placed(patched, changes, start + shift, header)
         end, new = at, []
-        for change in changes:
+        for change in own:
             if change.kind == "+":
                 new.append(Line(change.text, number, change.line))
                 continue
             new += [patched[end]] if change.kind == " " else []
             end += 1
         patched[at:end] = new
-        cut = hunk.changes.index(changes[0]) if changes else 0
-        shift = at - cut - hunk.start + len(new) - (end - at)
+        shift = at - cut - start + len(new) - (end - at)
     return patched
 
 
-def _placed(lines: list[Line], hunk: _Hunk, expected: int) -> tuple[int, list[_Change]]:
-    """The line where a hunk applies, nearest to the expected one, and its changes without context that does not match.
+def _placed(lines: list[Line], changes: list[_Change], expected: int, header: int) -> tuple[int, int, list[_Change]]:
+    """The line where a hunk applies, nearest to the expected one; its changes without context that does not match, and
+    how many of these come before.
 
     Less context before than after means that the hunk is at the start of the file; the reverse, at its end.
     """
-    starts, ends = hunk.context
+    kinds = "".join(change.kind for change in changes)
+    starts = len(kinds) - len(kinds.lstrip(" "))
+    ends = len(kinds) - len(kinds.rstrip(" ")) if starts < len(kinds) else 0
     most = max(starts, ends)
-    last = len(lines) - (not lines[-1].text) - sum(change.kind != "+" for change in hunk.changes)
+    last = len(lines) - (not lines[-1].text) - sum(kind != "+" for kind in kinds)
     for fuzz in range(min(_FUZZ, most) + 1):
-        before, after = fuzz + starts - most, fuzz + ends - most
-        places = range(-max(before, 0), last + max(after, 0) + 1)
-        if before < 0:
-            places = range(1)
-        elif after < 0:
-            places = range(last, last + 1)
-        before, after = max(before, 0), max(after, 0)
-        changes = hunk.changes[before : len(hunk.changes) - after]
-        old = [change.text for change in changes if change.kind != "+"]
-        for at in (place + before for place in sorted(places, key=lambda place: abs(place - expected))):
+        cut, rest = max(fuzz + starts - most, 0), max(fuzz + ends - most, 0)
+        low = last if fuzz + ends < most else -cut
+        high = 0 if fuzz + starts < most else last + rest
+        own = changes[cut : len(changes) - rest]
+        old = [change.text for change in own if change.kind != "+"]
+        for at in (place + cut for place in sorted(range(low, high + 1), key=lambda place: abs(place - expected))):
             if at >= 0 and [line.text for line in lines[at : at + len(old)]] == old:
-                return at, changes
-    shown = next((each.text.strip() for each in hunk.changes if each.kind != "+" and each.text.strip()), "")
+                return at, cut, own
+    shown = next((each.text.strip() for each in changes if each.kind != "+" and each.text.strip()), "")
     problem = f"this part of the diff does not apply: the file has no such lines as '{shown}'"
-    raise TextError(problem, "recreate the diff from the base's file", hunk.line, 1)
+    raise TextError(problem, "recreate the diff from the base's file", header, 1)
 
 
-def _hunks(diff: str, name: str) -> Iterator[_Hunk]:
+def _hunks(diff: str, name: str) -> Iterator[tuple[int, list[_Change], int]]:
+    """The hunks for a file: the first of their old lines, from 0; their changes; the line of their header."""
     lines = diff.split("\n")
     files = {match[1].rpartition("/")[2] for match in map(_FILE.match, lines) if match is not None}
     if name and len(files) == 1 and not files & {name} and (other := files & set(FILE_NAMES.values())):
@@ -117,7 +101,7 @@ def _hunks(diff: str, name: str) -> Iterator[_Hunk]:
             sizes = [int(match[group] or 1) for group in (2, 4)]
             changes = _changes(lines, at, sizes)
             found = True
-            yield _Hunk(int(match[1]) - (sizes[0] > 0), changes, at)
+            yield int(match[1]) - (sizes[0] > 0), changes, at
             at = changes[-1].line if changes else at
     if not found:
         raise TextError("this is not a unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
@@ -127,16 +111,15 @@ def _changes(lines: list[str], at: int, sizes: list[int]) -> list[_Change]:
     """The changes of the hunk whose header is the line before `at`; `sizes`: the number of its old and new lines."""
     changes: list[_Change] = []
     left = list(sizes)
-    for place in range(at, len(lines) + 1):
-        if left[0] <= 0 and left[1] <= 0:
-            break
-        line = lines[place] if place < len(lines) else "?"
+    for number, line in enumerate(lines[at:] if lines[-1] else lines[at:-1], at + 1):
         kind = line[:1] or " "
-        if kind not in " +-\\" or (place == len(lines) - 1 and not line):
-            done = [size - rest for size, rest in zip(sizes, left)]
-            problem = f"a part of {sizes[0]} old and {sizes[1]} new lines ends after {done[0]} and {done[1]}"
-            raise TextError(problem, "the diff is cut off, or was edited by hand", at, 1)
+        if max(left) <= 0 or kind not in " +-\\":
+            break
         if kind != "\\":
             left = [left[0] - (kind != "+"), left[1] - (kind != "-")]
-            changes.append(_Change(kind, line[1:], place + 1))
+            changes.append(_Change(kind, line[1:], number))
+    if max(left) > 0:
+        done = [size - rest for size, rest in zip(sizes, left)]
+        problem = f"a part of {sizes[0]} old and {sizes[1]} new lines ends after {done[0]} and {done[1]}"
+        raise TextError(problem, "the diff is cut off, or was edited by hand", at, 1)
     return changes
