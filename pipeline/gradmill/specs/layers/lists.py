@@ -5,31 +5,39 @@ The items of such a list may be indented or not. Other keys of the mapping are i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from gradmill.model.regex import regex
 from gradmill.problems.problem import Role, SpecError, TextError, nearest
-from gradmill.specs.entries import Piece, encoded
+from gradmill.specs.entries import Piece, cut, encoded
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
 
-_KEY = regex(r"([A-Za-z_][\w.-]*):(?:[ ]+(?![|>&*!%@`])(.*))?$")
+_KEY = regex(r"([A-Za-z_][\w.-]*):(?:[ ]+(?![|>&*!%@`])(.*))?")
+_LINE = regex(r"^(?:[^ #\n-]|---).*$", re.MULTILINE)  # one that is neither of a list, nor of the value of a key above
+_TEXT = regex(r"^ *[^ #\n]", re.MULTILINE)
 
 
 def cut_lists(text: str, lists: tuple[str, ...]) -> list[Piece] | None:
     """The text of each entry, list after list; None if the text cannot be cut safely."""
     sections = _sections(text)
-    if sections is None or any(name in sections and sections[name][1] for name in lists):
-        return None
     pieces: list[Piece] = []
     for name in lists:
-        if name in sections:
-            items = _cut(*sections[name][::2])
-            if items is None:
-                return None
-            pieces += items
+        if sections is None:
+            return None
+        line, own, below = sections.get(name, (0, "", ""))
+        first = _TEXT.search(below)
+        indent = len(first[0]) - 1 if first is not None else 0
+        less = re.search(rf"^ {{0,{indent - 1}}}[^ #\n]", below, re.MULTILINE) if indent else None
+        items = cut(re.sub(rf"^ {{0,{indent}}}", "", below, flags=re.MULTILINE)) if first is not None else []
+        if own or less is not None or items is None:
+            return None
+        rows = below.split("\n")
+        for start, cut_text in ((item.line - 1, item.text.rstrip("\n ")) for item in items):
+            pieces.append(Piece(line + start, "\n".join(rows[start : start + cut_text.count("\n") + 1])))
     return pieces
 
 
@@ -39,42 +47,23 @@ def keys_of(text: str) -> list[str] | None:
     return None if sections is None else list(sections)
 
 
-def _sections(text: str) -> dict[str, tuple[int, str, list[str]]] | None:
+def _sections(text: str) -> dict[str, tuple[int, str, str]] | None:
     """For each key of the mapping: the number of the next line, the rest of its own line, the lines below it.
 
     None if only a YAML parser can read them.
     """
-    sections: dict[str, tuple[int, str, list[str]]] = {}
-    below: list[str] | None = None
-    for number, line in enumerate(text.split("\n"), 1):
-        first = line[:1]
-        if first in ("", " ", "#", "-") and not line.startswith("---"):
-            if below is not None:
-                below.append(line)
-            elif line.strip(" ") and first != "#":
-                return None
-            continue
-        key = _KEY.match(line)
-        if key is None or key[1] in sections:
-            return None
-        below = []
-        sections[key[1]] = number + 1, "" if (key[2] or "").startswith("#") else (key[2] or ""), below
-    return sections
-
-
-def _cut(line: int, below: list[str]) -> list[Piece] | None:
-    """The items of one list that starts at the line `line`; None if it cannot be cut safely."""
-    indent = next((len(each) - len(each.lstrip(" ")) for each in below if each.lstrip(" ").startswith("-")), 0)
-    mark = " " * indent + "-"
-    pieces: list[Piece] = []
-    for number, each in enumerate(below, line):
-        if each.startswith(mark) and each[indent + 1 : indent + 2] in ("", " "):
-            pieces.append(Piece(number, each))
-        elif pieces and (not each.strip(" ") or each.startswith(f"{mark[:-1]} ") or each.lstrip(" ").startswith("#")):
-            pieces[-1] = Piece(pieces[-1].line, f"{pieces[-1].text}\n{each}")
-        elif each.strip(" ") and not each.lstrip(" ").startswith("#"):
-            return None
-    return [Piece(piece.line, piece.text.rstrip("\n ")) for piece in pieces]
+    heads = [*_LINE.finditer(text)]
+    keys = [_KEY.fullmatch(head[0]) for head in heads]
+    names = {key[1] for key in keys if key is not None}
+    starts = [head.start() for head in heads]
+    if len(names) < len(heads) or _TEXT.search(text, 0, min(starts, default=len(text))):
+        return None
+    ends = [*starts[1:], len(text)]
+    found = ((key, head.end(), end) for key, head, end in zip(keys, heads, ends) if key is not None)
+    return {
+        key[1]: (text.count("\n", 0, at) + 2, "" if (key[2] or "#")[0] == "#" else key[2], text[at + 1 : end])
+        for key, at, end in found
+    }
 
 
 def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Piece, bytes]]:
@@ -109,7 +98,7 @@ def value_of(text: str, key: str) -> object:
         if key not in sections:
             return None
         _, own, below = sections[key]
-        text = "\n".join([f"{key}: {own}", *below])
+        text = f"{key}: {own}\n{below}"
     from gradmill.specs.values import NodeBudget, plain_value
 
     node = mapping_of(text, (key,)).get(key)

@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from gradmill.model.entries import by_key
-from gradmill.model.keys import ENTRY_KEY
-from gradmill.model.layers import entry_operator, listed, role_of
+from gradmill.model.layers import entry_operator, listed
 from gradmill.model.native import FunctionSummary
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.native.heads import qualified, within
-from gradmill.specs.entries import cut, head, outdented, parse_whole
+from gradmill.specs.entries import cut, head, parse_whole
 from gradmill.stages import infos
 from gradmill.stages.layered.files import name_of, text
 from gradmill.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
-from gradmill.stages.set import described, is_described, source, source_keys
+from gradmill.stages.set import described, is_described, source_keys
 
 T = TypeVar("T")
 
@@ -26,24 +25,21 @@ T = TypeVar("T")
 def base_names(db: Database) -> list[str]:
     """The operators in the base's file of functions, before any diff."""
     keys = [key for key in source_keys(db, "native") if key.endswith(":base")]
-    return sorted({name for key in keys for name in _names_in(db, key) or ()})
+    return sorted({name for key in keys for name in _names_in(db, key)})
 
 
-def _names_in(db: Database, key: str) -> set[str] | None:
-    """The operators or tags in a file, before any diff and any choice; None if it is not YAML."""
+def _names_in(db: Database, key: str) -> set[str]:
+    """The operators in a file that is a list, before any diff and any choice; none if it is not YAML."""
     from gradmill.rules.layers.entry import operator_of  # only needed with layers
-    from gradmill.specs.layers.lists import cut_lists, whole_lists
 
-    role, lists = role_of(key), source(db, key).lists
     whole = text(db, key) or ""
+    pieces = cut(whole)
+    if pieces is not None:
+        return {operator_of(head(piece.text).removeprefix("func:")) for piece in pieces}
     try:
-        pieces = cut_lists(whole, lists) if lists else cut(whole)
-        if pieces is not None:
-            return {operator_of(head(outdented(piece.text)).partition(f"{ENTRY_KEY[role]}:")[2]) for piece in pieces}
-        values = whole_lists(whole, lists, role) if lists else parse_whole(whole, role)
+        return {operator_of(name_of(value, "native")) for _, value in parse_whole(whole, "native")}
     except SpecError:
-        return None
-    return {operator_of(name_of(value, role)) for _, value in values}
+        return set()
 
 
 def participants(db: Database, bucket: str) -> list[Listed]:
