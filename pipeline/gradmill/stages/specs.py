@@ -174,7 +174,7 @@ def values(db: Database, key: str, group: str) -> dict[str, Raw]:
 @query
 def chosen(db: Database, key: str, group: str) -> list[Chosen]:
     """The entries of a group that apply to the release, with the layer's changes."""
-    from gradmill.stages.layered.release_choice import choose
+    from gradmill.stages.layered.keys import choose
 
     keys = keys_of_file(db, key) if source(db, key).layer else {}
     return choose(db, key, _of_group(db, key, group), keys)

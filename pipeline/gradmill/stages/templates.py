@@ -20,7 +20,7 @@ def template_of(db: Database, file: File) -> Template:
     content, kind = _content(db, file), FAMILIES[file.family]
     described = release(db).described and kind.described
     if described and file.template:
-        from gradmill.stages.layered.templates import edited
+        from gradmill.stages.layered.overridden_units import edited
 
         content = edited(db, file, content)
     _check_lines(Template(content), (hole for hole, own in file.holes.items() if _is_on_line(own)))

@@ -18,9 +18,8 @@ from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import TAKE, Description, Family, OutputFile, Slot
 from gradmill.specs.layers.reading import Diagnostic, Path
 from gradmill.stages.added import added
-from gradmill.stages.layered.marks import marks
+from gradmill.stages.layered.marks import KINDS, known_names, marks
 from gradmill.stages.layered.participation import base_names
-from gradmill.stages.layered.selectors import KINDS, known_names
 from gradmill.stages.layered.unmatched import unmatched
 from gradmill.stages.requested import lacking
 from gradmill.stages.schemas import all_heads, function

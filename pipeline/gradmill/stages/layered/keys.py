@@ -1,22 +1,28 @@
-"""The keys of a layer's entries, and the lists of its file, compared with those that the description names."""
+"""A layer's entries as they apply: in the releases that they name, with the keys that the description keeps, under the
+layer's name. Keys and lists of a file that the description omits or misspells are reported."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+from msgspec import Raw
 from msgspec.structs import replace
 
 from gradmill.model.keys import KEYS
-from gradmill.model.layers import SpecSource, Versions
+from gradmill.model.layers import LAYER_MARK, SpecSource, Versions, role_of
 from gradmill.problems.names import closest
-from gradmill.problems.problem import Problem, SpecError, nearest
+from gradmill.problems.problem import Problem, SpecError, nearest, problem_of
 from gradmill.query.database import Database
+from gradmill.query.memo import encode
 from gradmill.query.query import query
-from gradmill.specs.layers.lists import check_lists, keys_of
+from gradmill.rules.layers.entry import in_namespace, kept_keys, operator_of, rewritten
+from gradmill.rules.layers.versions import Key, applies, is_listed, listed_versions
+from gradmill.specs.layers.lists import check_lists, keys_of, value_of
 from gradmill.specs.layers.reading import Diagnostic, Path
-from gradmill.stages.layered.files import text
-from gradmill.stages.set import place_of_key, source
+from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
+from gradmill.stages.set import place_of_key, source, version
 
 
 def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
@@ -89,3 +95,68 @@ def missing_lists(db: Database, key: str) -> list[tuple[str, str]]:
         return []
     others = ", ".join(name for name in present if name not in layer.lists)
     return [(name, f"it has {others}") for name in layer.lists if name not in present]
+
+
+@query
+def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
+    """The releases that a file lists under a name; none if it lists none."""
+    whole = text(db, key)
+    if not name or whole is None:
+        return ()
+    try:
+        listed = value_of(whole, name)
+        if listed is None:
+            misspelt = nearest(name, keys_of(whole) or ())
+            hint = misspelt or "name the key that lists them; or leave `all` out"
+            at = (*source(db, key).at, "versions", "all")
+            rule = "" if misspelt else "unmatched-list"
+            report(db, at, f"the file has no list of releases '{name}'", hint, name, rule)
+            return ()
+        versions = listed_versions(listed, name)
+    except SpecError as error:
+        db.report(of_file(key, error))
+        return ()
+    release = version(db)
+    if not is_listed(release, versions):
+        problem = f"'{name}' does not list the release {release}: entries do not apply to it"
+        unlisted = SpecError(problem, rule="unlisted-release")
+        db.report(replace(of_file(key, unlisted), warning=True))
+    return versions
+
+
+def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bool]) -> list[Chosen]:
+    """The entries that apply to the release, with the layer's changes, and the layer in their names. A rewritten entry
+    is keyed by its new name."""
+    layer = rules(db, key, keys)
+    mark = f"{LAYER_MARK}{layer.layer}" if layer.layer else ""
+    chosen = []
+    for place, (name, raw) in enumerate(named):
+        value = _chosen(db, key, layer, name, raw)
+        if value is not None:
+            new_name = name_of(value, role_of(key)) if layer.rewrites and value is not raw else name
+            chosen.append((place, f"{new_name}{mark}", value))
+    return chosen
+
+
+def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw | None:
+    if not of.layer and not any(each.func == operator_of(name) for each in of.rewrites):
+        return raw
+    value = msgspec.msgpack.decode(raw)
+    if not isinstance(value, dict):
+        return raw
+    try:
+        if of.versions is not None:
+            listed = releases_of(db, key, of.versions.all)
+            if not applies(value, of.versions, listed, version(db)):
+                return None
+        entry = in_namespace(kept_keys(value, of), of.namespace)
+        entry, unmatched = rewritten(entry, of.rewrites)
+        for rewrite in unmatched:
+            at = ("base", "rewrite", str(of.rewrites.index(rewrite)), "from")
+            hint = f"it is {value.get('func')}"
+            report(db, at, "the schema does not have the text", hint, rewrite.from_, "unmatched-text")
+        return Raw(encode(entry))
+    except SpecError as error:
+        entry_name = f"{name}{LAYER_MARK}{of.layer}" if of.layer else name
+        db.report(replace(problem_of(error, role_of(key), entry_name, operator_of(name)), file=key))
+        return Raw(encode(kept_keys(value, of)))

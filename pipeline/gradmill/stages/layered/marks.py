@@ -1,14 +1,16 @@
-"""The keys and lists of functions, for hooks and for words of selections, `key:fast`: the keys of their entries that
-are not PyTorch's, and those of their items in the files that `marks` of a description names."""
+"""The keys, lists and words of functions. Keys are those of their entries that are not PyTorch's, and of their items in
+the files that `marks` of a description names; words of selections name a tag, a layer or a key: `key:exposed`."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.model.keys import KEYS
-from gradmill.model.layers import LAYER_MARK
+from gradmill.model.layers import LAYER_MARK, layer_of
 from gradmill.problems.problem import LAST, Problem, SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
@@ -16,9 +18,10 @@ from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified
 from gradmill.stages.layered.files import of_file
 from gradmill.stages.layered.texts import layer_whole
-from gradmill.stages.schemas import all_heads, entry_of
-from gradmill.stages.set import source, source_keys
-from gradmill.stages.specs import entries, raw_entries
+from gradmill.stages.schemas import all_heads, entry_of, function
+from gradmill.stages.set import described, source, source_keys
+from gradmill.stages.specs import entries, keys_of_file, raw_entries, value
+from gradmill.stages.tags import tags
 
 
 class Mark(Struct, frozen=True, array_like=True):
@@ -41,8 +44,8 @@ def marks_in(db: Database, key: str) -> list[Mark]:
     names, of, found = functions(db), source(db, key), []
     whole = of.file.rpartition("/")[2].partition(".")[0]  # the name of a file that is a list
     for listed in of.lists or (whole,):
-        for piece, value in layer_whole(db, key, (listed,) if of.lists else ()):
-            operator, keys = _parts(msgspec.msgpack.decode(value))
+        for piece, raw in layer_whole(db, key, (listed,) if of.lists else ()):
+            operator, keys = _parts(msgspec.msgpack.decode(raw))
             if operator in names:
                 found.append(Mark(operator, listed, keys))
             elif operator:
@@ -103,3 +106,48 @@ def lists_of(db: Database) -> dict[str, tuple[str, ...]]:
         for name in names[mark.operator]:
             found.setdefault(name, {})[mark.listed] = None
     return {name: tuple(lists) for name, lists in found.items()}
+
+
+KINDS = ("tag", "layer", "key")
+_FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
+
+
+@query
+def kinds(db: Database) -> list[str]:
+    """The kinds of special words that the description may have."""
+    layers = described(db)
+    text = "" if layers is None else str(layers.description)
+    return [kind for kind in KINDS if f"{kind}:" in text]
+
+
+@table
+def special_words(db: Database) -> dict[str, tuple[str, ...]]:
+    """The words of these kinds that are true of each function."""
+    used = kinds(db)
+    return {name: tuple(_words(db, name, used)) for name, _ in all_heads(db)} if used else {}
+
+
+def _words(db: Database, name: str, used: list[str]) -> Iterator[str]:
+    entry = entry_of(name)
+    if "tag" in used and (native := function(db, name)) is not None:
+        yield from (f"tag:{tag}" for tag in native.tags)
+    if "layer" in used:
+        yield f"layer:{layer_of(entry)}"
+    if "key" in used:
+        fields = value(db, "native", entry) if LAYER_MARK in entry else None
+        keys = {**(fields if isinstance(fields, dict) else {}), **(keys_of.item(db, name) or {})}
+        yield from (f"key:{key}" for key, own in keys.items() if own not in _FALSE)
+        for key, own in keys.items():
+            yield from (f"key:{key}={each}" for each in (own if isinstance(own, list) else [own]))
+
+
+def known_names(db: Database, kind: str) -> list[str]:
+    """The names that a special word of a kind may have."""
+    if kind == "tag":
+        return tags(db)
+    layers = described(db)
+    if kind == "layer":
+        return [] if layers is None else [layer.name for layer in layers.description.layers]
+    keys = [key for key in source_keys(db, "native") if not key.endswith(":base")]
+    own = {name for key in keys for name in keys_of_file(db, key)}
+    return sorted(own.union(*(keys_of.item(db, name) or {} for name in db.names(keys_of))))

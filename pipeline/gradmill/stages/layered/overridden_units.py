@@ -1,20 +1,25 @@
-"""The text overrides of a set of layers: the facts of functions that a description selects by, and overridden units."""
+"""The text overrides of a set of layers: the facts of functions that a description selects by, overridden units, and
+what is changed in templates."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from gradmill.families.described import stands_apart
+from gradmill.families.described import stands_apart, with_libraries
 from gradmill.families.family import ATEN
+from gradmill.families.file import File
 from gradmill.families.overrides import FunctionFacts, overridden
 from gradmill.families.table import FAMILIES
-from gradmill.families.template import GAP
+from gradmill.families.template import GAP, Template
 from gradmill.model.units import Unit
+from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.specs.layers.description import Description, Family
+from gradmill.stages.layered.marks import special_words
 from gradmill.stages.layered.participation import base_names, is_own
-from gradmill.stages.layered.selectors import special_words
 from gradmill.stages.match import all_pairs
 from gradmill.stages.schemas import all_heads
 from gradmill.stages.set import described, own_templates
@@ -71,3 +76,21 @@ def overridden_unit(
     apart = stands_apart(kind, rules, own_templates(db, family))
     overridden_pieces = overridden(kind, pieces, rules, about_unit(db, unit), by_hooks, apart=apart)
     return {piece: text.replace(GAP, "") for piece, text in overridden_pieces.items()}
+
+
+def edited(db: Database, file: File, text: str) -> str:
+    """The text of a file's template with what the description changes in it. SpecError if it lacks a hole that the
+    description fills."""
+    rules, own = rules_of(db, file.family), own_templates(db, file.family)
+    if file.template in {own.get(name, name) for name in FAMILIES[file.family].templates}:
+        text = with_libraries(text, file)
+    known = Template(text).names
+    for name, each in rules.file.items():
+        for hole in each.slots if own.get(name, name) == file.template else ():
+            if hole not in known:
+                hint = nearest(hole, sorted(known)) or f"its holes: {', '.join(sorted(known))}"
+                path = ("family", file.family, "file", name, "slots", hole)
+                error = SpecError(f"the template has no hole '{hole}'", hint, field=path, needle=hole)
+                error.role = "set"
+                raise error
+    return text

@@ -111,7 +111,7 @@ def _places(db: Database, order: str) -> dict[str, int]:
 
 def _special(db: Database, take: Iterable[str]) -> set[str]:
     """The functions that words with a tag, a layer or a key select."""
-    from gradmill.stages.layered.selectors import special_words  # only needed with such words
+    from gradmill.stages.layered.marks import special_words  # only needed with such words
 
     return {name for name in db.names(special_words) if not {*take}.isdisjoint(special_words.item(db, name) or ())}
 
