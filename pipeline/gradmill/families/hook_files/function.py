@@ -6,7 +6,7 @@ torchgen: `dispatcher.arguments`, `native.arguments`, `signatures.CppSignatureGr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -136,22 +136,23 @@ def signatures_of(function: NativeFunction, release: Release) -> tuple[HookSigna
     )
 
 
-def of_meta(function: NativeFunction, functional: NativeFunction, release: Release) -> tuple[HookParameter, ...]:
-    """The parameters of the meta function that a variant calls. SpecError if one has no value there."""
-    return _parameters(function, meta_arguments(functional), (), release)
+def of_structured(
+    function: NativeFunction, functional: NativeFunction, primary: NativeFunction, release: Release
+) -> tuple[tuple[HookParameter, ...], tuple[HookParameter, ...], tuple[HookParameter, ...]]:
+    """The parameters of the meta function and of the implementation that a variant calls, and the results, as the
+    implementation takes them. SpecError if a parameter has no value there."""
+    computed, kernel = precomputed_arguments(primary), values(_kernel(function, release))
+    returned = [Value(*goal, goal[0]) for goal in structured_goals(computed, release)]
 
+    def typed(taken: Sequence[Argument], own: Sequence[Argument], scope: Sequence[Value]) -> Iterator[HookParameter]:
+        wanted = structured_goals(taken, release)
+        for a, (_, type_), expression in zip(taken, wanted, translate(scope, wanted)):
+            yield HookParameter(a.name, str(a), type_, expression, a in own)
 
-def of_impl(function: NativeFunction, primary: NativeFunction, release: Release) -> tuple[HookParameter, ...]:
-    """The parameters of the implementation that a variant calls, without the results. SpecError as above."""
-    arguments = impl_arguments(primary)
-    inputs = arguments[: len(arguments) - len(primary.func.out)]
-    return _parameters(function, inputs, precomputed_arguments(primary), release)
-
-
-def results_of(primary: NativeFunction, release: Release) -> tuple[HookParameter, ...]:
-    """The results, as the implementation takes them."""
-    typed = structured_goals(primary.func.out, release)
-    return tuple(HookParameter(name, str(a), type_) for (name, type_), a in zip(typed, primary.func.out))
+    inputs, outputs = impl_arguments(primary)[: -len(primary.func.out)], primary.func.out
+    results = (HookParameter(name, str(a), of) for (name, of), a in zip(structured_goals(outputs, release), outputs))
+    meta, impl = typed(meta_arguments(functional), (), kernel), typed(inputs, computed, [*kernel, *returned])
+    return tuple(meta), tuple(impl), tuple(results)
 
 
 def hook_function(
@@ -169,6 +170,7 @@ def hook_function(
     names, schema = facts.names, function.func
     functional, primary = group or (function, function)
     structured = primary.structured and bool(primary.func.out)
+    meta, impl, results = of_structured(function, functional, primary, release) if structured else ((), (), ())
     return HookFunction(
         *(facts.operator, facts.namespace, facts.base, names["function"], names["overload"], names["name"]),
         *(cpp_name(schema), str(schema), schema_kind(schema), "own" in facts.words, "defined" in facts.words),
@@ -188,23 +190,11 @@ def hook_function(
         result_count=len(schema.returns),
         arguments=arguments_of(function, release),
         signatures=signatures_of(function, release),
-        meta=of_meta(function, functional, release) if structured else (),
-        impl=of_impl(function, primary, release) if structured else (),
-        results=results_of(primary, release) if structured else (),
+        meta=meta,
+        impl=impl,
+        results=results,
     )
 
 
 def _kernel(function: NativeFunction, release: Release) -> tuple[Parameter, ...]:
     return native_parameters(function, release, symint=False)
-
-
-def _parameters(
-    function: NativeFunction, arguments: Sequence[Argument], computed: Iterable[Argument], release: Release
-) -> tuple[HookParameter, ...]:
-    """Parameters with what is passed for them. `computed`: those that the meta function returns, by their names."""
-    wanted, own = structured_goals(arguments, release), list(computed)
-    scope = [*values(_kernel(function, release)), *(Value(*goal, goal[0]) for goal in structured_goals(own, release))]
-    return tuple(
-        HookParameter(a.name, str(a), type_, expression, a in own)
-        for a, (_, type_), expression in zip(arguments, wanted, translate(scope, wanted))
-    )
