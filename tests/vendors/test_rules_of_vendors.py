@@ -203,6 +203,8 @@ ZAP, NOISE = (
     "npu_zap(Tensor self, SymInt n) -> Tensor",
     "npu_noise(Tensor self, *, Generator? generator=None) -> Tensor",
 )
+SPREAD = "npu_spread.out(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)"
+SHUFFLE = "npu_shuffle(Tensor self, *, Generator? generator=None) -> (Tensor, Tensor, Tensor)"
 EDITS: dict[str, tuple[list[tuple[str, str, str]], dict[str, str]]] = {  # edits, and what files then have
     "out": (
         new(
@@ -245,6 +247,38 @@ EDITS: dict[str, tuple[list[tuple[str, str, str]], dict[str, str]]] = {  # edits
     "renamed": (
         [(file, "dtype_cast(Tensor self, int dtype, int?", "dtype_cast(Tensor self, int to, int?") for file in BOTH],
         {"VariableType_0.cpp": "at_npu::redispatch::npu_dtype_cast(ks & c10::after_autograd_keyset, self_, to"},
+    ),
+    "out of its own": (
+        new(
+            function("npu_spread(Tensor self, int[] size) -> Tensor") + function(SPREAD),
+            definition(SPREAD, "self: grad"),
+        ),
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_spread_out("},
+    ),
+    "out of PyTorch": (
+        new(
+            "",
+            definition(
+                "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                *("self: grad", "tensor1: grad * tensor2", "tensor2: grad * tensor1"),
+            ),
+        ),
+        {"VariableType_0.cpp": "at::redispatch::addcmul_outf("},
+    ),
+    "inplace of PyTorch": (
+        new(
+            "",
+            definition("squeeze_(Tensor(a!) self) -> Tensor(a!)", "self: grad")
+            + "- name: relu(Tensor self) -> Tensor\n  self: threshold_backward(grad, result, 0)\n  version: v2.13\n",
+        ),
+        {"VariableType_0.cpp": "at::redispatch::squeeze_(", "Functions.h": "struct TORCH_API ReluBackward0"},
+    ),
+    "several results": (
+        new(
+            function(SHUFFLE, "op_api: [v2.1, newest]", "tags: nondeterministic_seeded"),
+            definition(SHUFFLE, "output_differentiability: [True, False, False]", "self: grad * result1"),
+        ),
+        {"VariableType_0.cpp": "at_npu::redispatch::npu_shuffle(", "Functions.h": "SavedVariable result1_;"},
     ),
     "version": (
         [
