@@ -8,11 +8,11 @@ import pytest
 
 from gradmill.model.layers import Versions
 from gradmill.problems.problem import SpecError
-from gradmill.rules.layers.versions import applies, listed_versions
+from gradmill.rules.layers.entry import applies, listed_versions
 from gradmill.specs.entries import outdented
 from gradmill.specs.layers.described import find_described
 from gradmill.specs.layers.lists import cut_lists, value_of, whole_lists
-from gradmill.specs.layers.toml_place import place_in
+from gradmill.specs.layers.toml_text import place_in
 from gradmill.specs.spec_set import SpecSet
 
 TOML = """name = "x"

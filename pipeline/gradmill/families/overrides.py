@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -26,8 +26,10 @@ class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
     kernel: str = ""  # the name of its kernels, if another namespace has a function of the same name
 
     def matches(self, of: Words) -> bool:
-        """Whether a selection includes the function, as `selects`."""
-        return selects(of, self, self.words)
+        """Whether a selection includes the function: words that must all be true, or a list of operators."""
+        if isinstance(of, tuple):
+            return self.operator in of or f"{self.namespace}::{self.operator}" in of
+        return all(word in self.words or word == "all" for word in of.split())
 
     @property
     def names(self) -> dict[str, str]:
@@ -41,16 +43,6 @@ class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
             "base": self.base,
             "namespace": self.namespace,
         }
-
-
-def selects(of: Words, facts: FunctionFacts, words: Collection[str]) -> bool:
-    """Whether a selection includes a function. `of`: words that must all be true, or a list of operators; `words`:
-    those that are true."""
-    if of == "all":
-        return True
-    if isinstance(of, tuple):
-        return facts.operator in of or f"{facts.namespace}::{facts.operator}" in of
-    return all(word in words or word == "all" for word in of.split())
 
 
 def key_of(file: str, hole: str) -> str:
@@ -128,19 +120,13 @@ def _slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> It
     named = ((file, hole, value) for file, slots in by_file.items() for hole, value in slots.items())
     listed = [(file, hole, Slot(value) if isinstance(value, str) else value) for file, hole, value in named]
     slots = [each for each in listed if each[2].text is None and each[2].piece]
-    selected = {(file, slot.piece) for file, _, slot in slots if not _is_rest(slot) and facts.matches(slot.of)}
+    selected = {(file, slot.piece) for file, _, slot in slots if facts.matches(slot.of)}
     for file, hole, slot in slots:
-        if _is_rest(slot):
-            words = " ".join(word for word in str(slot.of).split() if word != REST)
-            fits = facts.matches(words) and (file, slot.piece) not in selected
-        else:
-            fits = facts.matches(slot.of)
+        fits = facts.matches(slot.of)
+        if isinstance(slot.of, str) and REST in slot.of.split() and (file, slot.piece) not in selected:
+            fits = facts.matches(" ".join(word for word in slot.of.split() if word != REST))
         if fits and (text := piece_of(pieces, slot.piece)):
             yield key_of(file, hole), f"{_named(slot.before, facts)}{text}{_named(slot.after, facts)}"
-
-
-def _is_rest(slot: Slot) -> bool:
-    return isinstance(slot.of, str) and REST in slot.of.split()
 
 
 def piece_of(pieces: Mapping[str, str], name: str) -> str:

@@ -42,7 +42,7 @@ _MODULES = (
     *_in("stages.kinds", "nodes functions kernels"),
     *_in("stages.layered", "files participation"),
 )
-_LAYERED = _in("stages.layered", "texts keys marks overridden_units hooks hook_checks unmatched checks")
+_LAYERED = _in("stages.layered", "texts keys marks overridden_units hooks hook_checks checks")
 _LATER = (
     *_in("stages", "python_names structseqs views operators variants registrations groups schema_registrations"),
     *_in("stages", "name_lists shims native_aot"),

@@ -13,7 +13,7 @@ from gradmill.problems.catalog.verification import VERIFICATION
 from gradmill.problems.problem import Problem, Role, nearest
 from gradmill.query.database import Database
 from gradmill.specs.layers.description import Ignore
-from gradmill.specs.layers.toml_place import place_in
+from gradmill.specs.layers.toml_text import place_in
 from gradmill.specs.location import DESCRIPTION
 from gradmill.specs.text import decode_text
 from gradmill.stages.layered.files import is_layered

@@ -73,7 +73,7 @@ def in_description(db: Database) -> list[Silence]:
     data = db.input(spec_label(DESCRIPTION)) or b""
     if _MARK not in data:
         return []
-    from gradmill.specs.layers.toml_place import comments
+    from gradmill.specs.layers.toml_text import comments
 
     text = decode_text(data)
     lines = text.split("\n")

@@ -183,7 +183,7 @@ def chosen(db: Database, key: str, group: str) -> list[Chosen]:
 @query
 def keys_of_group(db: Database, key: str, group: str) -> dict[str, bool]:
     """The keys of the entries of a group, each with whether its values look like releases in all entries."""
-    from gradmill.rules.layers.versions import looks_like
+    from gradmill.rules.layers.entry import looks_like
 
     keys: dict[str, bool] = {}
     for _, raw in _of_group(db, key, group):

@@ -17,7 +17,7 @@ from gradmill.reports.origin.lines import Read
 from gradmill.reports.trail import entry_end
 from gradmill.specs.entries import Piece
 from gradmill.specs.layers.reading import meaning_of
-from gradmill.specs.layers.toml_place import path_at
+from gradmill.specs.layers.toml_text import path_at
 from gradmill.specs.location import DESCRIPTION
 from gradmill.specs.spec_set import ROLES
 from gradmill.specs.text import decode_text

@@ -126,8 +126,7 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
     if table and not _HAS_TABLE.search(data):
         return None
-    from gradmill.specs.layers.toml_place import place_in
-    from gradmill.specs.layers.toml_text import parse_toml
+    from gradmill.specs.layers.toml_text import parse_toml, place_in
 
     text, value = parse_toml(path, data, "the file")
     inner: Any = value

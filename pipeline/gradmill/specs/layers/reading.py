@@ -14,8 +14,7 @@ from gradmill.model.regex import regex
 from gradmill.problems.names import closest
 from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.specs.layers.description import Description
-from gradmill.specs.layers.toml_place import place_in
-from gradmill.specs.layers.toml_text import parse_toml
+from gradmill.specs.layers.toml_text import parse_toml, place_in
 
 if TYPE_CHECKING:
     from gradmill.problems.report import Placed

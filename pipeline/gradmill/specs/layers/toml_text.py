@@ -1,19 +1,26 @@
-"""Parses TOML, of descriptions and of settings files, and reports an error at its place."""
+"""TOML, of descriptions and of settings files: parses it, reports an error at its place, and finds the place of a key.
+
+Python's parser keeps no places, so a report searches the text again. A statement ends at the end of its line, unless a
+bracket or a multi-line text is open there.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
-from gradmill.specs.layers.toml_place import PART
 from gradmill.specs.text import conflict_marker
 
+Path = tuple[str, ...]
+
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""  # of a dotted key
 _AT = regex(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
 _MOST_PARTS = 50  # of a dotted key: Python's parser takes time quadratic in their number
-_LONG_KEY = regex(rf"(?<![\w.-]){PART}(?:[ \t]*\.[ \t]*{PART}){{{_MOST_PARTS},}}")
+_LONG_KEY = regex(rf"(?<![\w.-]){_PART}(?:[ \t]*\.[ \t]*{_PART}){{{_MOST_PARTS},}}")
 _PROBLEMS = {RecursionError: "it is nested too deep", ValueError: "a number has too many digits"}
 
 
@@ -56,3 +63,127 @@ def _syntax(file: str, text: str, problem: str) -> str:
         return f"{file}: not TOML: {problem}"
     line = match[2] or str(text.count("\n") + 1)
     return f"{file}:{line}:{match[3] or 1}: not TOML: {match[1]}"
+
+
+_KEY = regex(rf"\s*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=")
+# Brackets, commas and line ends; and texts and comments, in which these have no meaning.
+_TOKEN = regex(
+    r""""{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|\#[^\n]*+|[\[\]{},\n]""", re.DOTALL
+)
+
+
+def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int]:
+    """Line and column, from 1, of the key at `path`, or of its longest prefix in the text.
+
+    Members of lists are keyed by their indices. A table without a header is at its first key. `needle` is the part of
+    the value to point at.
+    """
+    wanted = tuple(path)
+    best: tuple[int, int, str] = (0, 1, "")
+    for line, written, statement in _statements(text):
+        shared = min(len(written), len(wanted))
+        if wanted[:shared] == written[:shared] and (shared > best[0] or not best[2]):
+            best = (shared, line, statement)
+    depth, line, statement = best
+    at = _offset(statement, [*wanted[depth:], needle])
+    return line + statement.count("\n", 0, at), at - statement.rfind("\n", 0, at)
+
+
+def path_at(text: str, line: int) -> Path:
+    """The path of the key, or of the table's head, at a line, counted from 1; () for a comment or an empty line."""
+    for start, path, statement in _statements(text):
+        own = statement.rstrip("\n")
+        if start <= line <= start + own.count("\n"):
+            return path
+    return ()
+
+
+def comments(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each comment of a valid text: its line and column, from 1, and its text."""
+    for token in _TOKEN.finditer(text):
+        if token[0].startswith("#"):
+            start = token.start()
+            yield text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start), token[0]
+
+
+def _offset(statement: str, names: Sequence[str]) -> int:
+    """The offset in a statement of the last of the `names` that it contains."""
+    at = len(statement) - len(statement.lstrip())
+    for name in names:
+        if name.isdecimal():
+            at = _member(statement, at, int(name))
+        elif name:
+            pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name[-1:].isalnum() else re.escape(name))
+            match = pattern.search(statement, at)
+            at = match.start() if match else at
+    return at
+
+
+_BLANK = regex(r"(?:\s|#[^\n]*)*")
+
+
+def _member(statement: str, at: int, number: int) -> int:
+    """The offset of a member of the list after `at`; `at` if there is none."""
+    depth, left = 0, number
+    for match in _TOKEN.finditer(statement, at):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+        if depth == 1 and match[0] in "[,":
+            left -= match[0] == ","
+            if left == 0:
+                blank = _BLANK.match(statement, match.end())
+                return blank.end() if blank else match.end()
+        if depth == 0 and match[0] in "]}":
+            break
+    return at
+
+
+def _statements(text: str) -> Iterator[tuple[int, Path, str]]:
+    """Each statement: its first line, the path of its table or key, its text."""
+    table: Path = ()
+    counts: dict[Path, int] = {}
+    for line, statement in _cut(text):
+        value = tomllib.loads(f"{statement}\n")
+        if not value:
+            continue
+        if statement.lstrip().startswith("["):
+            table = path = _table(_path_of(value), statement.lstrip().startswith("[["), counts)
+        else:
+            key = _KEY.match(statement)
+            path = (*table, *_path_of(tomllib.loads(f"{key[1]} = 0") if key is not None else value))
+        yield line, path, statement
+
+
+def _cut(text: str) -> Iterator[tuple[int, str]]:
+    """The statements of a valid text, each with its first line. A line end within brackets does not end a statement."""
+    start, line, depth = 0, 1, 0
+    for token in _TOKEN.finditer(f"{text}\n"):
+        if token[0] in ("[", "{"):
+            depth += 1
+        elif token[0] in ("]", "}"):
+            depth -= 1
+        elif token[0] == "\n" and not depth:
+            statement = text[start : token.start()]
+            yield line, statement
+            start, line = token.end(), line + statement.count("\n") + 1
+
+
+def _path_of(value: dict[str, Any]) -> Path:
+    """The parts of the only key of a statement."""
+    path: Path = ()
+    inner: Any = value
+    while isinstance(inner, dict) and len(inner) == 1:
+        name = next(iter(inner))
+        path, inner = (*path, name), inner[name]
+    return path
+
+
+def _table(path: Path, is_member: bool, counts: dict[Path, int]) -> Path:
+    """The path of a table, with the indices of its members of lists. `counts` has the last index of each list."""
+    indexed: Path = ()
+    for place, name in enumerate(path):
+        indexed = (*indexed, name)
+        if is_member and place == len(path) - 1:
+            counts[indexed] = counts.get(indexed, -1) + 1
+        if indexed in counts:
+            indexed = (*indexed, str(counts[indexed]))
+    return indexed

@@ -13,14 +13,22 @@ from msgspec.structs import replace
 from gradmill.model.keys import KEYS
 from gradmill.model.layers import LAYER_MARK, SpecSource, Versions, role_of
 from gradmill.problems.names import closest
-from gradmill.problems.problem import Problem, SpecError, nearest, problem_of
+from gradmill.problems.problem import LAST, Problem, SpecError, nearest, problem_of
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
 from gradmill.query.query import query
-from gradmill.rules.layers.entry import in_namespace, kept_keys, operator_of, rewritten
-from gradmill.rules.layers.versions import Key, applies, is_listed, listed_versions
+from gradmill.rules.layers.entry import (
+    Key,
+    applies,
+    in_namespace,
+    is_listed,
+    kept_keys,
+    listed_versions,
+    operator_of,
+    rewritten,
+)
 from gradmill.specs.layers.lists import check_lists, keys_of, value_of
-from gradmill.specs.layers.reading import Diagnostic, Path
+from gradmill.specs.layers.reading import Diagnostic
 from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
 from gradmill.stages.set import place_of_key, source, version
 
@@ -37,7 +45,7 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
     misspelt = {near: name for name in layer.version_keys if name not in entry_keys and (near := closest(name, others))}
     for near, name in misspelt.items():
         at = (*layer.at, "versions", "keys")
-        report(db, at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name)
+        report(db, Diagnostic(at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name))
     foreign = [
         name
         for name in others
@@ -51,7 +59,7 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
         texts = [f"drop = {json.dumps([*layer.drop, *dropped])}"] if dropped else []
         texts += [f"versions = {{ keys = {json.dumps([*layer.version_keys, *releases])} }}"] if releases else []
         hint = f"write {' and '.join(texts)}"
-        report(db, layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint)
+        report(db, Diagnostic(layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint))
     versions = layer.versions or Versions(())
     if releases or misspelt:
         named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
@@ -59,9 +67,11 @@ def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> SpecSource:
     return replace(layer, drop=(*layer.drop, *foreign)) if foreign else layer
 
 
-def report(db: Database, at: Path, problem: str, hint: str, needle: str = "", rule: str = "") -> None:
-    """Reports an error about a key of the description, or the warning `rule`."""
-    db.report(Problem("set", "", "", problem, hint, place_of_key(db, at), needle, warning=bool(rule), rule=rule))
+def report(db: Database, each: Diagnostic) -> None:
+    """Reports an error of the description, or a warning."""
+    place, rule, rank = place_of_key(db, each.path), each.suspected, LAST if each.follows else 0
+    message = (each.problem, each.hint, place, each.needle)
+    db.report(Problem("set", "", "", *message, warning=bool(rule), rank=rank, rule=rule))
 
 
 def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Iterator[Diagnostic]:
@@ -110,7 +120,7 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
             hint = misspelt or "name the key that lists them; or leave `all` out"
             at = (*source(db, key).at, "versions", "all")
             rule = "" if misspelt else "unmatched-list"
-            report(db, at, f"the file has no list of releases '{name}'", hint, name, rule)
+            report(db, Diagnostic(at, f"the file has no list of releases '{name}'", hint, name, suspected=rule))
             return ()
         versions = listed_versions(listed, name)
     except SpecError as error:
@@ -153,8 +163,8 @@ def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw 
         entry, unmatched = rewritten(entry, of.rewrites)
         for rewrite in unmatched:
             at = ("base", "rewrite", str(of.rewrites.index(rewrite)), "from")
-            hint = f"it is {value.get('func')}"
-            report(db, at, "the schema does not have the text", hint, rewrite.from_, "unmatched-text")
+            problem, hint = "the schema does not have the text", f"it is {value.get('func')}"
+            report(db, Diagnostic(at, problem, hint, rewrite.from_, suspected="unmatched-text"))
         return Raw(encode(entry))
     except SpecError as error:
         entry_name = f"{name}{LAYER_MARK}{of.layer}" if of.layer else name

@@ -68,7 +68,7 @@ def all_participants(db: Database) -> list[Listed]:
     if take and "all" not in take:
         defined = set(_defined(db, functions)) if "defined" in take else set()
         known = set(base_names(db)) if "own" in take else None
-        special = _special(db, take) if any(":" in word for word in take) else ()
+        special = _special(db, take) if ":" in " ".join(take) else ()
         functions = [
             (name, head)
             for name, head in functions
