@@ -95,18 +95,11 @@ def _copies(file: File, described: Mapping[str, Content], layout: Layout) -> dic
     hole = _hole_of_registrations(file)
     if not hole or hole in described:
         return {}
-    return pieces_in(
-        {_library_hole(hole, library): library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
-    )
+    return pieces_in({f"{hole}_{library}": library_piece(REGISTRATION, library) for library in layout.libraries[1:]})
 
 
 def _hole_of_registrations(file: File) -> str:
     return next((hole for hole, own in file.pieces.items() if own.names == (REGISTRATION,)), "")
-
-
-def _library_hole(hole: str, library: str) -> str:
-    """The hole for the registrations in another library."""
-    return f"{hole}_{library}"
 
 
 _LIBRARY = regex(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
@@ -124,7 +117,7 @@ def with_libraries(text: str, file: File) -> str:
 
 
 def _copy(block: re.Match[str], hole: str, library: str) -> str:
-    rest = block[0].partition(", ")[2].replace(f"${{{hole}}}", f"${{{_library_hole(hole, library)}}}")
+    rest = block[0].partition(", ")[2].replace(f"${{{hole}}}", f"${{{hole}_{library}}}")
     return f"\nTORCH_LIBRARY_IMPL({library}, {rest}"
 
 

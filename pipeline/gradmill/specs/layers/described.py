@@ -14,7 +14,7 @@ from gradmill.problems.names import closest
 from gradmill.problems.problem import Role, SpecError, nearest
 from gradmill.specs.layers.description import Backend, Base, Described, Description, Layer, Marks, SpecFile, SpecFiles
 from gradmill.specs.layers.hooks import path_of, read_hooks
-from gradmill.specs.layers.reading import Diagnostic, Written, description_error, read_description
+from gradmill.specs.layers.reading import Diagnostic, Path, Written, description_error, read_description
 from gradmill.specs.layers.releases import for_release, minor_of, written_at
 from gradmill.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location
 from gradmill.specs.spec_set import ROLES, SpecSet
@@ -230,27 +230,18 @@ def _read(path: str) -> Written:
 
 def _find_base(path: str, written: Written, release: str, find: Callable[[str, str], SpecSet]) -> SpecSet:
     """The base of a description for a release. A SpecError at the key that names it if there is none."""
-    at: tuple[str, ...] = ("base", "releases")
+    base = written.description.base
+    at: Path = ("base", "specs")
+    only = [] if base.specs or release or len(base.releases) != 1 else [*base.releases]
+    keys = [key for key in base.releases if release and minor_of(key) == minor_of(release)] or only
     try:
-        where, at = _base_of(written.description, release)
-        return find(where, os.path.dirname(path))
+        if keys:
+            at = ("base", "releases", keys[0])
+        elif base.releases and not base.specs:
+            at = ("base", "releases")
+            what = f"no base for release '{release}'" if release else "several bases"
+            raise SpecError(f"the description has {what}", f"write release=X.Y.Z, one of {', '.join(base.releases)}")
+        return find(base.releases[keys[0]] if keys else base.specs, os.path.dirname(path))
     except SpecError as error:
         diagnostic = Diagnostic(at, error.problem.removeprefix("specs="), error.hint)
         raise description_error([(path, written.text, diagnostic)]) from error
-
-
-def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ...]]:
-    """The base that the description names for a release, and the path of the key that names it."""
-    base = description.base
-    for key, specs in base.releases.items():
-        if release and minor_of(key) == minor_of(release):
-            return specs, ("base", "releases", key)
-    if not base.specs and not release and len(base.releases) == 1:
-        key = next(iter(base.releases))
-        return base.releases[key], ("base", "releases", key)
-    if not base.specs and base.releases:
-        raise SpecError(
-            f"the description has no base for release '{release}'" if release else "the description has several bases",
-            f"write release=X.Y.Z, one of {', '.join(base.releases)}",
-        )
-    return base.specs, ("base", "specs")

@@ -21,12 +21,10 @@ def read_hooks(path: str, read: Callable[[str], bytes | None]) -> HookFile:
     file; None if it is missing. SpecError for what is not Python, or imports other modules than the standard
     library's."""
     folder = os.path.dirname(path)
-    modules, left = {MAIN: path}, [(MAIN, path)]
-    lines: dict[str, int] = {}
-    while left:
-        module, file = left.pop()
+    modules, lines, files = {MAIN: path}, {}, [path]
+    for file in files:
         tree = _parsed(file, read(file) or b"")
-        if module == MAIN:
+        if file == path:
             lines = _hooks_in(file, tree)
         for name, node in _imported(file, tree):
             own = os.path.join(folder, f"{name}.py")
@@ -36,7 +34,7 @@ def read_hooks(path: str, read: Callable[[str], bytes | None]) -> HookFile:
                 hint = f"write {name}.py next to it, or use the standard library alone"
                 raise _error(file, node, f"'{name}' is neither in Python's library nor next to the hooks", hint)
             modules[name] = own
-            left.append((name, own))
+            files.append(own)
     return HookFile({name: f"{_KEY}{os.path.relpath(at, folder)}" for name, at in modules.items()}, lines)
 
 

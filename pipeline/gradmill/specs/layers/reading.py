@@ -84,24 +84,21 @@ def read_description(file: str, data: bytes) -> Written:
     if isinstance(value.get("base"), str):  # the short form
         value["base"] = {"specs": value["base"]}
     description = msgspec.convert(value, Description)
-    diagnostics = list(_twice(description)) + list(_unknown_rules(description))
+    diagnostics = list(_wrong_names(description))
     if diagnostics:
         raise description_error([(file, text, each) for each in diagnostics])
     return Written(file, text, value, description)
 
 
-def _twice(description: Description) -> Iterator[Diagnostic]:
+def _wrong_names(description: Description) -> Iterator[Diagnostic]:
+    """Reports layers of one name, and silences of unknown rules."""
+    from gradmill.problems.catalog.table import RULES
+
     names = [layer.name for layer in description.layers]
     for place, name in enumerate(names):
         if name in names[:place]:
             at = ("layer", str(place), "name")
             yield Diagnostic(at, f"a second layer is called '{name}'", "give each layer its own name")
-
-
-def _unknown_rules(description: Description) -> Iterator[Diagnostic]:
-    """Reports silences of unknown rules."""
-    from gradmill.problems.catalog.table import RULES
-
     for place, ignore in enumerate(description.ignore):
         if ignore.rule not in RULES:
             hint = nearest(ignore.rule, RULES) or "gradmill rule lists all"

@@ -15,13 +15,13 @@ from gradmill.model.layers import layer_of
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
-from gradmill.rules.native.groups import complete_groups
 from gradmill.specs.layers.releases import minor_of
 from gradmill.specs.text import decode_text
+from gradmill.stages.groups import groups
 from gradmill.stages.layered.marks import keys_of, lists_of
 from gradmill.stages.layered.overridden_units import about
 from gradmill.stages.layered.participation import all_participants
-from gradmill.stages.schemas import GENERATED, all_heads, entry_of, function
+from gradmill.stages.schemas import GENERATED, bucket_of_function, entry_of, function
 from gradmill.stages.set import defines, hooks, release, spec_label, version
 
 # ---- what hooks see
@@ -33,8 +33,9 @@ def seen(db: Database, name: str) -> HookFunction | None:
     native, facts = function(db, name), about.item(db, name)
     if native is None or facts is None:
         return None
-    variants = [function(db, each) for each in groups.item(db, name) or ()]
-    functional, out = variants or (None, None)
+    together = (each.functions for each in groups(db, bucket_of_function(name)).values() if name in each.functions)
+    variants = [function(db, each) for each in next(together, [])]
+    functional, out = variants[:2] if len(variants) > 1 else (None, None)
     entry = entry_of(name)
     try:
         return hook_function(
@@ -50,14 +51,6 @@ def seen(db: Database, name: str) -> HookFunction | None:
     except SpecError as error:
         db.report(problem_of(error, "native", entry, facts.operator))
         return None
-
-
-@table
-def groups(db: Database) -> dict[str, tuple[str, str]]:
-    """The functional and the out variant of each function that has both."""
-    listed = all_heads(db)
-    grouped = ([listed[i][0] for i in group] for group in complete_groups([head for _, head in listed]))
-    return {name: (group[0], group[1]) for group in grouped if len(group) > 1 for name in group}
 
 
 # ---- what they return

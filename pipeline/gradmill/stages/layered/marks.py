@@ -112,18 +112,12 @@ KINDS = ("tag", "layer", "key")
 _FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
 
 
-@query
-def kinds(db: Database) -> list[str]:
-    """The kinds of special words that the description may have."""
-    layers = described(db)
-    text = "" if layers is None else str(layers.description)
-    return [kind for kind in KINDS if f"{kind}:" in text]
-
-
 @table
 def special_words(db: Database) -> dict[str, tuple[str, ...]]:
-    """The words of these kinds that are true of each function."""
-    used = kinds(db)
+    """The words of these kinds that are true of each function, of the kinds that the description may have."""
+    layers = described(db)
+    text = "" if layers is None else str(layers.description)
+    used = [kind for kind in KINDS if f"{kind}:" in text]
     return {name: tuple(_words(db, name, used)) for name, _ in all_heads(db)} if used else {}
 
 
