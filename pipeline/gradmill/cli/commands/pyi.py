@@ -44,14 +44,8 @@ class Pyi(Script):
             value = getattr(options, name.replace("-", "_"))
             if not os.path.exists(value) or not is_same(value, os.path.join(root, path)):
                 refuse(self.name, f"--{name} {value}: not that of a PyTorch checkout", _ROOT)
-        return {
-            **given,
-            "specs": root,
-            "families": "stubs",
-            "tree": "checkout",
-            "generated": options.out,
-            **build_files(options),
-        }
+        fixed = {"families": "stubs", "tree": "checkout"}
+        return {**given, **fixed, "specs": root, "generated": options.out, **build_files(options)}
 
 
 SCRIPT = Pyi

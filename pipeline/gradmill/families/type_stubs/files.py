@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradmill.families.family import Family, Layout, TreeFolders
+from gradmill.families.family import Family, Layout, TreeFolders, comment_of_script
 from gradmill.families.file import Content, File, pieces_in
 from gradmill.families.type_stubs.stand_ins import CLASSES, FUNCTIONS, METHODS
 from gradmill.model.regex import regex
@@ -48,15 +48,13 @@ class TypeStubs(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files. What no unit prints comes from the script, and so does the order of units."""
-        from gradmill.families.type_stubs.text import comment  # few runs have this family
-
         found = []
         for name, holes in layout.holes.items():
             template, slot = STUBS[name]
             contents: dict[str, Content] = {hole: text for hole, text in holes.items() if hole not in _SLOTS}
             contents |= pieces_in({hole: _SLOTS[hole] for hole in holes if hole in _SLOTS})
-            names = tuple(holes.get(slot, ()))
-            found.append(File(name, template, contents, names, comment=comment(template, release)))
+            comment = str(holes.get("generated_comment", comment_of_script("tools/pyi/gen_pyi.py", template)))
+            found.append(File(name, template, contents, tuple(holes.get(slot, ())), comment=comment))
         return found
 
 

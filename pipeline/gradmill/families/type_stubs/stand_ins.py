@@ -4,22 +4,25 @@ signatures, so the script's own rules give the lists of names, the order of hint
 
 import importlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 GENERATED, DEPRECATED = "\0", "\1"  # the places of what signatures give: all, or deprecated ones alone
 FUNCTIONS, METHODS, CLASSES = "function_hints", "tensor_method_hints", "structseq_defs"  # the holes for units
-SCRIPT, _CORRECTING = "gen_pyi", "replace_special_case"  # the script and its main function, one in it, tables in it
-TABLES = {  # modules of names -> the table, and what docstrings call the module
-    "torch": ("unsorted_function_hints", "torch."),
-    "Tensor": ("unsorted_tensor_method_hints", "torch._C.TensorBase."),
+SCRIPT = "gen_pyi"  # and its main function
+_IMPORTED = "torchgen.api.python. torchgen.gen. torchgen.model. torchgen.utils. tools.autograd.gen_python_functions."
+TABLES = {  # modules of names -> the table in the main function, the hole, and what docstrings call the module
+    "torch": ("unsorted_function_hints", FUNCTIONS, "torch."),
+    "Tensor": ("unsorted_tensor_method_hints", METHODS, "torch._C.TensorBase."),
 }
 
 
 class StandIn(SimpleNamespace):
-    """What the script imports of PyTorch, or computes from it, with known attributes. It is no text, and not true."""
+    """What the script imports of PyTorch, or computes from it, with known attributes. To use it as a text, a list or
+    a condition is an error, so that no hint can be missing in silence."""
 
     def __getattr__(self, name: str) -> "StandIn":
         if name.startswith("__"):
@@ -29,17 +32,24 @@ class StandIn(SimpleNamespace):
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return StandIn()
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-    __add__ = __radd__ = __getitem__ = __bool__ = __str__ = __call__
+    __eq__ = __ne__ = __bool__ = __str__ = __call__  # type: ignore[assignment]
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
+class Place(str):
+    """The place of what signatures give. It keeps what the script replaces in it."""
+
+    replaced: dict[Any, None]
+
+    def replace(self, *pair: Any) -> str:
+        self.replaced[pair] = None
+        return self
+
+
 def _find(name: str, *_: Any) -> ModuleSpec | None:
-    """A stand-in for a module that is neither Python's nor one of docstrings: its loader is one, too."""
-    is_known = name.startswith("_") or name.partition(".")[0] in sys.stdlib_module_names
-    return None if is_known else ModuleSpec(name, cast(Any, StandIn()), is_package=True)
+    """A stand-in for a module that scripts import: its loader is one, too. Others could write hints: None."""
+    is_known = f" {name}." in f" {_IMPORTED}"
+    return ModuleSpec(name, cast(Any, StandIn()), is_package=True) if is_known else None
 
 
 def signature_lines(name: str, arguments: Sequence[str] = (), return_type: str | None = None, width: int = 80) -> str:
@@ -60,63 +70,72 @@ def stubs(
     slots: Mapping[str, str],
 ) -> tuple[Any, ...]:
     """The fields of a StubScript. `keys`: the members of enumerations. `names`: of all functions, each with whether it
-    has deprecated forms, and named results. `slots`: of each file, the hole for units. Raises what it raises."""
+    has deprecated forms, and named results. `slots`: of each `FILE from TEMPLATE`, the hole for units. Raises what
+    the script raises, and LookupError if it makes files in another way than gradmill."""
     known: dict[str, dict[str, Any]] = {
         "api.python": {"format_function_signature": signature_lines, "returns_structseq_pyi": lambda own: own.named},
-        "gen": {"parse_tags_yaml": lambda path: tags},
+        "gen": {"parse_tags_yaml": lambda path: tags, "parse_native_yaml": lambda *_: StandIn(native_functions=())},
         "model": {name: [SimpleNamespace(name=each) for each in members] for name, members in keys.items()},
     }
     sys.modules |= {f"torchgen.{name}": cast(ModuleType, StandIn(**own)) for name, own in known.items()}
     sys.meta_path.append(cast(Any, StandIn(find_spec=_find)))
     script = vars(importlib.import_module(SCRIPT))
-    groups = _groups(names)
-    docstrings = script.get("gather_docstrs", dict)()
+    replaced: dict[str, dict[Any, None]] = {module: {} for module in TABLES}
+    groups = _groups(names, replaced)
+    docstrings = _item(script, "gather_docstrs")()
     script["gather_docstrs"] = dict
     script["get_py_torch_functions"] = lambda found, method=False: groups["Tensor" if method else "torch"]
-    files: dict[str, dict[str, Any]] = {}
-    manager = SimpleNamespace(write_with_template=lambda name, template, holes: files.update({name: holes()}))
+    files: list[tuple[str, str, dict[str, Any]]] = []
+    manager = SimpleNamespace(write_with_template=lambda name, template, own: files.append((name, template, own())))
     own = _locals(_item(script, SCRIPT), "", "", "", manager)
-    hint, replaced = StandIn(), dict[Any, StandIn]()
-    hint.replace = lambda *pair: replaced.setdefault(pair, hint)
-    own.get(_CORRECTING, id)(hint)
-    written, documented = {}, {}
-    for module, (table, prefix) in TABLES.items():
+    written, documented, units = {}, {}, dict[str, Any]()
+    for module, (table, hole, prefix) in TABLES.items():
+        lines, units_of_module = units[hole] = [], []
         for name, hints in sorted(_item(own, table).items()):
+            unit = f"{module}.{name}"
+            final = [reduce(lambda text, pair: text.replace(*pair), replaced[module], each) for each in hints]
+            lines += [f"@overload\n{each}" for each in final] if len(final) > 1 else final
             places = [at for at, each in enumerate(hints) if each in (GENERATED, DEPRECATED)]
             listed = [each for at, each in enumerate(hints) if at not in places[1:]]
             if listed:
-                written[f"{module}.{name}"] = listed, [*replaced] if module == "torch" else []
+                written[unit] = listed, [*replaced[module]]
+                units_of_module.append(unit)
             if prefix + name in docstrings:
                 sample = f"{GENERATED} ..." if places or "..." in "".join(hints) else GENERATED  # or an attribute
-                documented[f"{module}.{name}"] = script["add_docstr_to_hint"](docstrings[prefix + name], sample)
+                documented[unit] = script["add_docstr_to_hint"](docstrings[prefix + name], sample)
     classes = {name.rpartition(".")[2]: name for name in sorted(names) if names[name][1]}  # methods first
-    for name, holes in files.items():
-        files[name] = _holes(holes, _item(slots, name, "gradmill does not know"), written, classes)
-    return {**{name: ([], []) for name in classes.values()}, **written}, files, documented
+    filled = {}
+    for name, template, holes in files:
+        slot = _item(slots, f"{name} from {template}", "gradmill does not know")
+        filled[name] = _holes(holes, slot, units, classes)
+    return {**{name: ([], []) for name in classes.values()}, **written}, filled, documented
 
 
-def _groups(names: Mapping[str, tuple[bool, bool]]) -> dict[str, list[SimpleNamespace]]:
+def _groups(names: Mapping[str, tuple[bool, bool]], replaced: Mapping[str, Any]) -> dict[str, list[SimpleNamespace]]:
     """Stand-ins for the signatures of each module: of a name one for all, and one more for deprecated ones."""
     groups: dict[str, list[SimpleNamespace]] = {module: [] for module in TABLES}
     for name, (deprecated, has_class) in names.items():
         module, _, plain = name.rpartition(".")
-        for each, text in ((False, GENERATED), (True, DEPRECATED))[: 1 + deprecated]:
+        for each, place in ((False, Place(GENERATED)), (True, Place(DEPRECATED)))[: 1 + deprecated]:
+            place.replaced = replaced[module]
             own = SimpleNamespace(name=plain, deprecated=each, named=(plain, plain) if has_class else None)
-            own.signature_str_pyi, own.signature_str_pyi_vararg = (lambda text=text, **_: text), lambda **_: None
+            own.signature_str_pyi, own.signature_str_pyi_vararg = (lambda place=place, **_: place), lambda **_: None
             groups[module].append(SimpleNamespace(signature=own, outplace=None))
     return groups
 
 
-def _holes(written: Mapping[str, Any], slot: str, hints: Iterable[str], classes: Mapping[str, str]) -> dict[str, Any]:
+def _holes(own: Mapping[str, Any], slot: str, units: Mapping[str, Any], classes: Mapping[str, str]) -> dict[str, Any]:
     """What fills the holes of a file: text, or in the slot for units their names."""
-    holes = {hole: text for hole, text in written.items() if hole not in (FUNCTIONS, METHODS, CLASSES)}
+    holes = {hole: text for hole, text in own.items() if hole not in (FUNCTIONS, METHODS, CLASSES)}
     for hole, text in holes.items():
         if not all(isinstance(each, str) for each in text):
             raise LookupError(f"no text fills {hole}")
     if slot == CLASSES:
-        holes[slot] = [classes[each.strip()] for each in _item(written, slot)]
-    elif slot and _item(written, slot) is not None:
-        holes[slot] = [name for name in hints if name.startswith("torch." if slot == FUNCTIONS else "Tensor.")]
+        holes[slot] = [classes[each.strip()] for each in _item(own, slot)]
+    elif slot:
+        lines, holes[slot] = units[slot]
+        if _item(own, slot) != lines:
+            raise LookupError(f"of the same tables gradmill makes other {slot}")
     return holes
 
 

@@ -158,8 +158,3 @@ def _class(groups: Sequence[SignatureGroup], release: Release) -> str:
                 raise SpecError("its named results differ from those of another overload", hint)
             found = text
     return found
-
-
-def comment(template: str, release: Release) -> str:
-    """The comment of a file that names its template."""
-    return "@" + _TYPES.of(release)["comment"].fill({"template": template})

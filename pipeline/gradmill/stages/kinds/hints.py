@@ -51,17 +51,16 @@ def script(db: Database) -> StubScript:
     """What the script writes besides the text of units, and docstrings. Reports what cannot be read, or fails."""
     names = {name: own for bucket in db.names(buckets) for name, own in facts(db, bucket).items()}
     keys = parse_file(db, "torchgen_model", _members) or {}
-    listed = [(name, parse_file(db, role, str)) for name, role in _FILES.items() if role in spec_set(db).files]
-    texts = [(name, text) for name, text in listed if text is not None]
-    slots = {name: slot for name, (_, slot) in STUBS.items()}
-    if texts == listed:
+    texts = [(name, parse_file(db, role, str)) for name, role in _FILES.items() if role in spec_set(db).files]
+    slots = {f"{name} from {template}": slot for name, (template, slot) in STUBS.items()}
+    if all(text is not None for _, text in texts):
         main = files("gradmill.families.type_stubs").joinpath("stand_ins.py").read_text()
         with closing(Process((("hooks", main), *texts), 0)) as process:
             own = process.call("stubs", tags(db), keys, names, slots)
         if not own.error:
             return msgspec.convert(own.value, StubScript)
         module, line = own.at if own.at[0] in _FILES else (SCRIPT, 1)
-        problem, hint = f"the script fails without PyTorch: {own.error}", "write it as PyTorch's releases do"
+        problem, hint = f"the script fails without PyTorch: {own.error}", "write it as PyTorch's releases do, or leave type_stubs out and run it"
         db.report(Problem(_FILES[module], "", "", problem, hint, line=line, column=1))
     return StubScript({}, {}, {})
 
