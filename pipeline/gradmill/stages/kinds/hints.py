@@ -60,7 +60,7 @@ def script(db: Database) -> StubScript:
         if not own.error:
             return msgspec.convert(own.value, StubScript)
         module, line = own.at if own.at[0] in _FILES else (SCRIPT, 1)
-        problem, hint = f"the script fails without PyTorch: {own.error}", "write it as PyTorch's releases do, or leave type_stubs out and run it"
+        problem, hint = f"the script fails without PyTorch: {own.error}", "write it as PyTorch's releases do, or run it"
         db.report(Problem(_FILES[module], "", "", problem, hint, line=line, column=1))
     return StubScript({}, {}, {})
 
