@@ -215,6 +215,24 @@ def test_an_edit_of_a_docstring_or_of_the_script_runs_what_it_changes(checkout: 
     assert stubs(checkout) == by_script(checkout.root, tmp_path / "out")
 
 
+def test_what_the_script_corrects_is_corrected_wherever_it_does_so(checkout: Checkout, tmp_path: Path) -> None:
+    """In a function of any name, in hints of methods, too."""
+    edit(checkout, SCRIPT, "def replace_special_case(hint", "def fixed(hint")
+    edit(checkout, SCRIPT, "replace_special_case(h) for", "fixed(h) for")
+    edit(
+        checkout,
+        SCRIPT,
+        '.replace("at::Reduction::Mean"',
+        '.replace("memory_format: ", "format: ").replace("at::Reduction::Mean"',
+    )
+    old = "in sorted(unsorted_tensor_method_hints.items()):\n"
+    edit(checkout, SCRIPT, old, f'{old}        hints = [hint.replace("str", "bytes") for hint in hints]\n')
+    checkout.run("pyi", "--out", "out").ok()
+    assert b" format: memory_format | None" in stubs(checkout)[FUNCTIONS]
+    assert b"mode: bytes = " in stubs(checkout)[METHODS]
+    assert stubs(checkout) == by_script(checkout.root, tmp_path / "out")
+
+
 def test_a_checkout_without_docstrings_has_stubs_without_them(checkout: Checkout, tmp_path: Path) -> None:
     (checkout.root / "torch/_torch_docs.py").unlink()
     run = checkout.run("pyi", "--out", "out").ok()
@@ -272,6 +290,24 @@ ERRORS = {  # what is replaced in the script -> with what, and the report
     '"function_hints": function_hints,': ("", "it has no function_hints"),
     '"dispatched_hints": hints': ('"dispatched_hints": [Variant.method]', "no text fills dispatched_hints"),
     '"imported_hints": imported': ('"imported_hints": f"{Variant.method}"', "__str__ returned non-string"),
+    "for key in DispatchKey]": ("for key in Variant]", "TypeError: 'StandIn' object is not iterable"),
+    "    docstrs = gather_docstrs()": (
+        '    if Variant.method == "method":\n        pass\n    docstrs = gather_docstrs()',
+        "__bool__ should return bool",
+    ),
+    "from torchgen.utils import FileManager": (
+        "from torchgen.utils import FileManager\nfrom tools.pyi.more import add_hints",
+        "ModuleNotFoundError: No module named 'tools.pyi'",
+    ),
+    "def gather_docstrs(": ("def docstrings_of(", "it has no gather_docstrs"),
+    "in sorted(unsorted_function_hints.items())": (
+        "in sorted(unsorted_function_hints.items(), reverse=True)",
+        "of the same tables gradmill makes other function_hints",
+    ),
+    '"torch/_C/return_types.pyi.in"': (
+        '"torch/return_types.pyi.in"',
+        "gradmill does not know torch/return_types.pyi from torch/return_types.pyi.in",
+    ),
     "DEVICE = ": (
         "DEVICE = open('secret').read() and ",
         "reads and writes nothing but its arguments and result (open)",
