@@ -216,7 +216,9 @@ def test_an_edit_of_a_docstring_or_of_the_script_runs_what_it_changes(checkout: 
 
 
 def test_what_the_script_corrects_is_corrected_wherever_it_does_so(checkout: Checkout, tmp_path: Path) -> None:
-    """In a function of any name, in hints of methods, too."""
+    """In a function of any name, in hints of methods, too, and in those of one name."""
+    new = '        type_hint = type_hint.replace("Tensor", "Any")\n    type_hints.append(type_hint)'
+    edit(checkout, SCRIPT, "    type_hints.append(type_hint)", f'    if sig_group.signature.name == "odd":\n{new}')
     edit(checkout, SCRIPT, "def replace_special_case(hint", "def fixed(hint")
     edit(checkout, SCRIPT, "replace_special_case(h) for", "fixed(h) for")
     edit(

@@ -9,7 +9,7 @@ class Written(Struct, frozen=True, array_like=True):
     """What gen_pyi.py says of the hints of a name."""
 
     hints: list[str]  # with one place for all that signatures give
-    replaced: list[tuple[str, str]]  # what is replaced in all of them, with the replacements
+    replaced: list[tuple[str, str]]  # what is replaced in those that signatures give, with the replacements
 
 
 class StubScript(Struct, frozen=True, array_like=True):

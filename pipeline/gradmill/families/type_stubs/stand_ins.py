@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
-GENERATED, DEPRECATED = "\0", "\1"  # the places of what signatures give: all, or deprecated ones alone
+GENERATED, DEPRECATED = "\0", "\1"  # the beginnings of places of what signatures give: all, or deprecated ones alone
 FUNCTIONS, METHODS, CLASSES = "function_hints", "tensor_method_hints", "structseq_defs"  # the holes for units
 SCRIPT = "gen_pyi"  # and its main function
 _IMPORTED = "torchgen.api.python. torchgen.gen. torchgen.model. torchgen.utils. tools.autograd.gen_python_functions."
@@ -37,9 +37,10 @@ class StandIn(SimpleNamespace):
 
 
 class Place(str):
-    """The place of what signatures give. It keeps what the script replaces in it."""
+    """The place of what the signatures of a name give. It keeps what the script replaces in it."""
 
-    replaced: dict[Any, None]
+    def __init__(self, text: str) -> None:
+        self.replaced: dict[Any, None] = {}
 
     def replace(self, *pair: Any) -> str:
         self.replaced[pair] = None
@@ -80,8 +81,7 @@ def stubs(
     sys.modules |= {f"torchgen.{name}": cast(ModuleType, StandIn(**own)) for name, own in known.items()}
     sys.meta_path.append(cast(Any, StandIn(find_spec=_find)))
     script = vars(importlib.import_module(SCRIPT))
-    replaced: dict[str, dict[Any, None]] = {module: {} for module in TABLES}
-    groups = _groups(names, replaced)
+    groups = _groups(names)
     docstrings = _item(script, "gather_docstrs")()
     script["gather_docstrs"] = dict
     script["get_py_torch_functions"] = lambda found, method=False: groups["Tensor" if method else "torch"]
@@ -91,14 +91,16 @@ def stubs(
     written, documented, units = {}, {}, dict[str, Any]()
     for module, (table, hole, prefix) in TABLES.items():
         lines, units_of_module = units[hole] = [], []
-        for name, hints in sorted(_item(own, table).items()):
+        tried = [each.replaced for hints in _item(own, table).values() for each in hints if isinstance(each, Place)]
+        corrections = [pair for pair in (tried or [{}])[0] if all(pair in each for each in tried)]
+        for name, hints in sorted(own[table].items()):
             unit = f"{module}.{name}"
-            final = [reduce(lambda text, pair: text.replace(*pair), replaced[module], each) for each in hints]
-            lines += [f"@overload\n{each}" for each in final] if len(final) > 1 else final
-            places = [at for at, each in enumerate(hints) if each in (GENERATED, DEPRECATED)]
-            listed = [each for at, each in enumerate(hints) if at not in places[1:]]
+            texts = [reduce(lambda text, pair: text.replace(*pair), corrections, each) for each in hints]
+            lines += [f"@overload\n{each}" for each in texts] if len(texts) > 1 else texts
+            places = [each for each in texts if isinstance(each, Place)]
+            listed = [each[0] if each in places else each for each in texts if each not in places[1:]]
             if listed:
-                written[unit] = listed, [*replaced[module]]
+                written[unit] = listed, [*dict.fromkeys(pair for each in places for pair in each.replaced)]
                 units_of_module.append(unit)
             if prefix + name in docstrings:
                 sample = f"{GENERATED} ..." if places or "..." in "".join(hints) else GENERATED  # or an attribute
@@ -111,14 +113,13 @@ def stubs(
     return {**{name: ([], []) for name in classes.values()}, **written}, filled, documented
 
 
-def _groups(names: Mapping[str, tuple[bool, bool]], replaced: Mapping[str, Any]) -> dict[str, list[SimpleNamespace]]:
+def _groups(names: Mapping[str, tuple[bool, bool]]) -> dict[str, list[SimpleNamespace]]:
     """Stand-ins for the signatures of each module: of a name one for all, and one more for deprecated ones."""
     groups: dict[str, list[SimpleNamespace]] = {module: [] for module in TABLES}
     for name, (deprecated, has_class) in names.items():
         module, _, plain = name.rpartition(".")
-        for each, place in ((False, Place(GENERATED)), (True, Place(DEPRECATED)))[: 1 + deprecated]:
-            place.replaced = replaced[module]
-            own = SimpleNamespace(name=plain, deprecated=each, named=(plain, plain) if has_class else None)
+        for each, place in enumerate((Place(GENERATED + plain), Place(DEPRECATED + plain))[: 1 + deprecated]):
+            own = SimpleNamespace(name=plain, deprecated=bool(each), named=(plain, plain) if has_class else None)
             own.signature_str_pyi, own.signature_str_pyi_vararg = (lambda place=place, **_: place), lambda **_: None
             groups[module].append(SimpleNamespace(signature=own, outplace=None))
     return groups

@@ -44,9 +44,9 @@ def render(hint: Hint, release: Release) -> dict[str, str]:
     for each in hint.written.hints:
         own = [group for group in groups if each == GENERATED or group.signature.deprecated]
         generated = [text for group in own for text in _signatures(group, release)]
+        for old, new in hint.written.replaced:
+            generated = [text.replace(old, new) for text in generated]
         hints += generated if each in (GENERATED, DEPRECATED) else [each]
-    for old, new in hint.written.replaced:
-        hints = [text.replace(old, new) for text in hints]
     if len(hints) > 1:
         hints = [f"@overload\n{text}" for text in hints]
     if hint.docstring is not None:
