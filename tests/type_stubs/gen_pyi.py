@@ -189,7 +189,9 @@ def gen_pyi(native_yaml_path: str, tags_yaml_path: str, deprecated_yaml_path: st
         function_hints += hints
 
     unsorted_tensor_method_hints: dict[str, list[str]] = collections.defaultdict(list)
-    unsorted_tensor_method_hints.update({"is_cpu": ["is_cpu: _bool"], "__ge__": ["def __ge__(self) -> Any: ..."]})
+    unsorted_tensor_method_hints.update(
+        {"is_cpu": ["is_cpu: _bool"], "__ge__": ["def __ge__(self, other: str) -> Any: ..."]}
+    )
     method_signatures = load_signatures(
         native_functions, deprecated_yaml_path, method=True, skip_deprecated=True, pyi=True
     )
