@@ -32,7 +32,7 @@ class StandIn(SimpleNamespace):
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return StandIn()
 
-    __eq__ = __ne__ = __bool__ = __str__ = __call__  # type: ignore[assignment]
+    __eq__ = __ne__ = __bool__ = __str__ = __call__
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
@@ -90,7 +90,7 @@ def stubs(
     own = _locals(_item(script, SCRIPT), "", "", "", manager)
     written, documented, units = {}, {}, dict[str, Any]()
     for module, (table, hole, prefix) in TABLES.items():
-        lines, units_of_module = units[hole] = [], []
+        lines, units_of_module = units[hole] = list[str](), list[str]()
         tried = [each.replaced for hints in _item(own, table).values() for each in hints if isinstance(each, Place)]
         corrections = [pair for pair in (tried or [{}])[0] if all(pair in each for each in tried)]
         for name, hints in sorted(own[table].items()):

@@ -51,9 +51,10 @@ def script(db: Database) -> StubScript:
     """What the script writes besides the text of units, and docstrings. Reports what cannot be read, or fails."""
     names = {name: own for bucket in db.names(buckets) for name, own in facts(db, bucket).items()}
     keys = parse_file(db, "torchgen_model", _members) or {}
-    texts = [(name, parse_file(db, role, str)) for name, role in _FILES.items() if role in spec_set(db).files]
+    listed = [(name, parse_file(db, role, str)) for name, role in _FILES.items() if role in spec_set(db).files]
+    texts = [(name, text) for name, text in listed if text is not None]
     slots = {f"{name} from {template}": slot for name, (template, slot) in STUBS.items()}
-    if all(text is not None for _, text in texts):
+    if texts == listed:
         main = files("gradmill.families.type_stubs").joinpath("stand_ins.py").read_text()
         with closing(Process((("hooks", main), *texts), 0)) as process:
             own = process.call("stubs", tags(db), keys, names, slots)
