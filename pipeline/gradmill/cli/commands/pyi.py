@@ -10,7 +10,7 @@ from typing import ClassVar
 from gradmill.cli.commands.script import Arguments, Script, build_files, is_same, refuse
 
 _NATIVE = "native-functions-path"
-_ROOT = "leave it out, in the root of a checkout: packages of torch lack the templates"
+_ROOT = "run in the root of a checkout, or name all its files: packages of torch lack the templates"
 _PATHS = {  # options -> the files of a checkout that they name
     _NATIVE: "aten/src/ATen/native/native_functions.yaml",
     "tags-path": "aten/src/ATen/native/tags.yaml",
