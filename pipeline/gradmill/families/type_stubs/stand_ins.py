@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from importlib.machinery import ModuleSpec
+from importlib.machinery import BuiltinImporter, ModuleSpec
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
@@ -48,9 +48,12 @@ class Place(str):
 
 
 def _find(name: str, *_: Any) -> ModuleSpec | None:
-    """A stand-in for a module that scripts import: its loader is one, too. Others could write hints: None."""
-    is_known = f" {name}." in f" {_IMPORTED}"
-    return ModuleSpec(name, cast(Any, StandIn()), is_package=True) if is_known else None
+    """A stand-in for a module that scripts import: its loader is one. To import others is an ImportError: after a
+    ModuleNotFoundError, scripts go on without docstrings."""
+    if f" {name}." in f" {_IMPORTED}":
+        return ModuleSpec(name, cast(Any, StandIn()), is_package=True)
+    is_absent = name.startswith("_") or name.partition(".")[0] in sys.stdlib_module_names
+    return None if is_absent else ModuleSpec(name, cast(Any, BuiltinImporter))
 
 
 def signature_lines(name: str, arguments: Sequence[str] = (), return_type: str | None = None, width: int = 80) -> str:

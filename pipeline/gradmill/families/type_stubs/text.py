@@ -26,12 +26,11 @@ _TYPES, _CLASSES = Text("type_stubs/types.txt", phrases=True), Text("type_stubs/
 _NAMES = {  # of types that have one name in all releases
     **{name: name for name in ("Tensor", "Generator", "Stream", "str")},
     **{"int": "_int", "DeviceIndex": "_int", "float": "_float", "bool": "_bool", "ScalarType": "_dtype"},
-    **{"QScheme": "_qscheme", "Layout": "_layout", "MemoryFormat": "memory_format"},
+    **{"QScheme": "_qscheme", "Layout": "_layout", "MemoryFormat": "memory_format", "returned_Device": "_device"},
 }
 _DEFAULTS = {
     **dict.fromkeys(NONE, "None"),
-    "MemoryFormat::Contiguous": "contiguous_format",
-    "c10::MemoryFormat::Contiguous": "contiguous_format",
+    **dict.fromkeys(("MemoryFormat::Contiguous", "c10::MemoryFormat::Contiguous"), "contiguous_format"),
     "QScheme::PER_TENSOR_AFFINE": "per_tensor_affine",
 }
 
