@@ -89,3 +89,21 @@ def test_the_page_for_vendors_shows_the_files(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "vendors.md").read_text()
     shown = {name: text for name, text in re.findall(r"```\w+ (\S+)\n(.*?)```", page, re.DOTALL) if name in NAMES}
     assert shown == {name: data.decode() for name, data in files_in(tmp_path).items()}
+
+
+def test_a_definition_that_means_pytorchs_function_of_the_name_is_a_warning(tmp_path: Path) -> None:
+    """The rule other-namespace: without it, toy::exp would have no derivative, and nothing would say so."""
+    init(str(tmp_path), "core")
+    for name, entry in {
+        "functions": "func: exp(Tensor self) -> Tensor",
+        "derivatives": "name: {}\n  self: grad",
+    }.items():
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(path.read_text() + f"- {entry.format('exp(Tensor self) -> Tensor')}\n")
+    run = forked.gradmill(["check"], tmp_path)
+    assert (
+        "exp: name: this is aten::exp; toy::exp, of the same layer, has no derivative [other-namespace]" in run.stdout
+    )
+    assert "hint: write toy::exp(Tensor self) -> Tensor\n" in run.stdout
+    path.write_text(path.read_text().replace("name: exp", "name: toy::exp"))
+    assert forked.gradmill(["check"], tmp_path).stdout.endswith(": no problems\n")

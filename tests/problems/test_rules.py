@@ -21,8 +21,15 @@ from problems.test_bad_specs import NAMES, read
 BASE = ROOT / "tests" / "bad" / "base"
 ENTRIES = ("derivatives.yaml", "native_functions.yaml", "tags.yaml")
 VARIABLES = {"not-generated": {"families": "return_types"}, "unknown-operator": {"operators": "operators.yaml"}}
-# In tests/families/test_lazy_backend.py, tests/specs/test_checkout.py, tests/stubs and tests/graphs.
-ELSEWHERE = {"ignored-operator", "listed-twice", "lost-gradient", "changed-generator", "lost-backward"}
+# In tests/families/test_lazy_backend.py, tests/specs/test_checkout.py, tests/stubs, tests/graphs and tests/cli.
+ELSEWHERE = {
+    "ignored-operator",
+    "listed-twice",
+    "lost-gradient",
+    "changed-generator",
+    "lost-backward",
+    "other-namespace",
+}
 OF_VERIFY = {*VERIFICATION}  # in tests/verify/test_rules.py: only `verify` reports them
 ADDED = {"no-function": ["- func: halve(Tensor self) -> Tensor\n  variants: method\n  dispatch:\n    CPU: halve"]}
 LAYERED = {"specset.toml": "specset.toml"} | {"functions.yaml": "plugin/config/functions.yaml"}
@@ -96,7 +103,7 @@ def test_the_bad_example_reports_the_rule_and_the_good_one_does_not(
 @pytest.mark.extension("graphs")
 def test_rules_that_are_tried_elsewhere_are_rules() -> None:
     names = ("families/test_lazy_backend.py", "stubs/test_lost_gradient.py")
-    names += ("cli/test_generate_code.py", "graphs/test_exported_modes.py")
+    names += ("cli/test_generate_code.py", "cli/test_init.py", "graphs/test_exported_modes.py")
     files = (ROOT / "tests" / name for name in names)
     others = "".join(path.read_text() for path in files)
     assert [name for name in ELSEWHERE if name not in RULES or name not in others] == []

@@ -19,6 +19,7 @@ from gradmill.stages.requested import families
 from gradmill.stages.set import (
     hooks,
     includes,
+    is_described,
     own_templates,
     place_of_key,
     places,
@@ -63,6 +64,9 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
     for file in (file for name in families(db) for file in _files(db, name, kind)):
         if file.name in by_name:
             twice = f"two files are called '{file.name}'"
+            if not is_described(db):  # it is what the command line asks for
+                of = f"{by_name[file.name].family} and {file.family}"
+                raise SpecError(f"{twice}, of {of}", "name some of the families, or leave out tree=")
             db.report(_twice(db, file, twice))
         by_name[file.name] = file
     for family in {file.family for file in by_name.values() if file.whole}:
