@@ -150,7 +150,7 @@ class Explainer:
             return [self._file(file)]
         matches = [*map(self._operator, self._pairs(name)), *matches, *self._helper(name)]
         if not matches:
-            if (own := operator_name(name)) != name:
+            if (own := operator_name(name, self._db)) != name:
                 return self.explain(own)
             if called(name, {path.rpartition("/")[2] for path in self._places.specs.values()}):
                 raise SpecError(f"explain: '{name}' is a whole file", f"name a line of it, as in {name}:12")
@@ -162,7 +162,8 @@ class Explainer:
                 *schemas_names(self._db),
                 *all_helpers(self._db),
             ]
-            raise SpecError(f"explain: nothing is called '{name}'", nearest(name, known))
+            hint = "the set generates nothing for this function" if name in known else nearest(name, known)
+            raise SpecError(f"explain: nothing is called '{name}'", hint)
         return matches
 
     def _helper(self, name: str) -> list[Explanation]:

@@ -68,7 +68,7 @@ def rows(db: Database, layout: Layout, stage: str, name: str, refused: list[Prob
     file, and may contain a `*`. A SpecError if no row matches it. A row of an entry that has none is a problem, which
     `refused` gets."""
     listed = stages()[stage].rows(db, layout)
-    also = operator_name(name)
+    also = operator_name(name, db)
     if not name:
         for _, row in listed:
             yield from _printed(row, refused)
@@ -99,12 +99,16 @@ _NAMESPACES = ("torch.ops.aten.", "torch.Tensor.", "torch.", "aten::", "aten.", 
 _OF_LIBRARY = re.compile(r"torch\.ops\.(?!aten\.)(\w+)\.(?=\w)")
 
 
-def operator_name(text: str) -> str:
+def operator_name(text: str, db: Database) -> str:
     """The name of an operator as `op_names` has it, from one that PyTorch, its logs or C++ have: `torch.exp`,
-    `aten::add.Tensor`, `aten.exp.default`, `torch.ops.mylib.scale.default`."""
+    `aten::add.Tensor`, `aten.exp.default`, `torch.ops.mylib.scale.default`; if the set has the operator, also without
+    a namespace of its own, `mylib::scale`."""
     name = _OF_LIBRARY.sub(r"\1::", text)
     prefix = next((each for each in _NAMESPACES if name.startswith(each)), "")
-    return name.removeprefix(prefix).removesuffix(".default")
+    name = name.removeprefix(prefix).removesuffix(".default")
+    space, _, own = name.rpartition("::")
+    heads = schemas.all_heads(db) if space else []
+    return own if any(head.namespace == space and own in op_names(head.schema) for _, head in heads) else name
 
 
 def op_names(schema: str) -> set[str]:

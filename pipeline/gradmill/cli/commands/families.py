@@ -13,6 +13,7 @@ from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
 from gradmill.families.family import Family, Layout
 from gradmill.families.table import FAMILIES
+from gradmill.families.type_stubs.files import STUBS
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases import KNOWN, minor, resolve
@@ -48,7 +49,8 @@ def main(request: Request) -> int:
 def row_of(family: Family) -> FamilyRow:
     """A family. What it is about is the first sentence of its module."""
     whole = " ".join((sys.modules[type(family).__module__].__doc__ or family.label).split())
-    files = family.files([], Layout(slotted=("",), lists=defaultdict(tuple)), resolve(minor(KNOWN[-1])))
+    layout = Layout(slotted=("",), lists=defaultdict(tuple), holes=dict.fromkeys(STUBS, {}))
+    files = family.files([], layout, resolve(minor(KNOWN[-1])))
     names = [file.name for file in files] or [
         name.removeprefix("ATen/").removesuffix(".in") for name in family.templates
     ]
