@@ -15,7 +15,6 @@ from gradmill.families.kernel_headers.plan import (
     check_namespace,
     functions_by_key,
     kernels_by_namespace,
-    meta_class,
 )
 from gradmill.families.kernel_headers.text import kernel_text, meta_text
 from gradmill.model.native import DeclaredKernels, NativeFunction
@@ -26,7 +25,7 @@ from gradmill.rules.dispatch.groups import Group
 def render(subject: DeclaredKernels, release: Release) -> dict[str, str]:
     """The pieces by name. SpecError for a type or a default without C++."""
     group = Group(subject.groups[subject.own])
-    pieces = {META: meta_text(meta_class(group, release), release) if group.structured else ""}
+    pieces = {META: meta_text(group, release) if group.structured else ""}
     for namespace, kernels in _kernels(subject, release).items():
         pieces[piece_in("", namespace)] = "\n".join(kernel_text(*each, release) for each in kernels)
     for (key, namespace), declarations in _functions(subject, release).items():

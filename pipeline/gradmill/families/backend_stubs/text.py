@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from msgspec.structs import asdict, replace
 
+from gradmill.cpp.structured import declared, meta_arguments
 from gradmill.families.backends import wrappers
 from gradmill.families.backends.files import META_HEADER
 from gradmill.families.backends.stubs import check_symint, stub
 from gradmill.families.family import DECLARATION, REGISTRATION, WRAPPER
-from gradmill.families.kernel_headers.plan import Declaration, Meta, class_declaration, meta_class
+from gradmill.families.kernel_headers.plan import class_declaration
 from gradmill.families.kernel_headers.text import kernel_text
 from gradmill.families.kernel_registrations.classes import Guards
-from gradmill.families.kernel_registrations.plan import class_wrapper
-from gradmill.families.kernel_registrations.text import definition, registration
+from gradmill.families.kernel_registrations.text import class_wrapper
 from gradmill.families.sections import Text
 from gradmill.model.backends import BackendFunction
 from gradmill.model.native import Kernel, NativeFunction
@@ -48,23 +48,21 @@ def _structured(of: BackendFunction, out: NativeFunction, release: Release) -> d
     kernel = Kernel(name, f"{backend.namespace}::{backend.class_name}", structured=True)
     group = Group((functional, replace(out, dispatch={**out.dispatch, key: kernel})))
     guards = _GUARDED if backend.device_guard and member.guarded else _UNGUARDED
-    wrapper = class_wrapper(group.primary if member.kernel else of.function, group, key, guards, release)
-    pieces = {
-        WRAPPER: wrappers.dense(definition(wrapper, release), release),
-        REGISTRATION: registration(wrapper, release),
-    }
+    primary = group.primary if member.kernel else of.function
+    wrapper = class_wrapper(function=primary, group=group, key=key, guards=guards, release=release)
+    pieces = {WRAPPER: wrappers.dense(wrapper.definition, release), REGISTRATION: wrapper.registration}
     if member.kernel:
-        declaration = class_declaration(group, key, release)[1]
-        meta = meta_class(group, release) if member.defines_meta else None
-        pieces[DECLARATION] = _declaration(declaration, meta, release)
+        pieces[DECLARATION] = _declaration(group, key, release, defines_meta=member.defines_meta)
         pieces[META_HEADER] = _TEXT.of(release)["include"].fill({"name": functional.func.name.base, "suffix": "_meta"})
     return pieces
 
 
-def _declaration(kernel: Declaration, meta: Meta | None, release: Release) -> str:
+def _declaration(group: Group, key: str, release: Release, *, defines_meta: bool) -> str:
     """The class of a kernel. Its own meta function returns what that of ATen does."""
-    if meta is None:
+    kernel = class_declaration(group, key, release)[1]
+    if not defines_meta:
         return kernel_text("", kernel, release)
-    returned = "meta_return_ty" if meta.precomputed else "void"
-    values = {**asdict(kernel), "meta_parameters": meta.parameters, "returned": returned}
+    returned = "meta_return_ty" if group.primary.precomputed else "void"
+    parameters = declared(meta_arguments(group.functional), release)
+    values = {**asdict(kernel), "meta_parameters": parameters, "returned": returned}
     return _TEXT.of(release)["class_with_meta"].fill(values)

@@ -45,8 +45,8 @@ def _calling(of: BackendFunction, release: Release) -> str:
     arguments = ", ".join(to_kernel(function, release, symint=Kernel(kernel).supports_symint))
     qualified = f"{of.backend.namespace}::{of.backend.class_name}::{kernel}"
     guards = of.backend.device_guard and of.member.guarded
-    call = wrappers.call_of(function, of.member.key, qualified, arguments, guards=guards)
-    return wrappers.wrapper(name, declarator(function, name, release, symint=True), call, release)
+    call = wrappers.Call(of.member.key, qualified, arguments, guards)
+    return wrappers.wrapper(function, name, declarator(function, name, release, symint=True), call, release)
 
 
 def _copying(of: BackendFunction, release: Release) -> str:

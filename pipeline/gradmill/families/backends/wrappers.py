@@ -6,8 +6,7 @@ torchgen: `register_dispatch_key.RegisterDispatchKey.gen_unstructured`,
 
 from __future__ import annotations
 
-from msgspec import Struct
-from msgspec.structs import asdict
+from typing import NamedTuple
 
 from gradmill.families.sections import Text
 from gradmill.model.native import NativeFunction
@@ -20,20 +19,13 @@ _NO_CHECK = "NoCheck"
 _UNGUARDED = ("unguarded", "")
 
 
-class GuardedCall(Struct, frozen=True, gc=False, array_like=True):
-    """The call of a kernel, with the checks and the guard of its device."""
+class Call(NamedTuple):
+    """The call of a kernel for a dispatch key."""
 
+    key: str
     kernel: str  # qualified
     arguments: str
-    checked: tuple[str, ...] | None  # the arguments that must be on one device; None if that is not checked
-    guard: str  # how the device is guarded: a section of the text
-    guarded: str  # the argument whose device that is, if it is one
-
-
-def call_of(function: NativeFunction, key: str, kernel: str, arguments: str, *, guards: bool) -> GuardedCall:
-    """The call of a kernel for a dispatch key. `guards`: whether kernels for the key may be on several devices."""
-    checked = checked_arguments(function) if guards else None
-    return GuardedCall(kernel, arguments, checked, *(_guard(function, key) if guards else _UNGUARDED))
+    guards: bool  # whether kernels for the key may be on several devices
 
 
 def checked_arguments(function: NativeFunction) -> tuple[str, ...] | None:
@@ -56,15 +48,17 @@ def _guard(function: NativeFunction, key: str) -> tuple[str, str]:
     return ("guarded", tensors[0]) if tensors else _UNGUARDED
 
 
-def wrapper(name: str, declarator: str, call: GuardedCall, release: Release) -> str:
-    """The definition of the wrapper."""
-    text = _TEXT.of(release)
+def wrapper(function: NativeFunction, name: str, declarator: str, call: Call, release: Release) -> str:
+    """The definition of the wrapper, with the checks and the guard of its device."""
+    text, checked = _TEXT.of(release), checked_arguments(function) if call.guards else None
+    guard, guarded = _guard(function, call.key) if call.guards else _UNGUARDED
     return text["calling"].fill(
         {
-            **asdict(call),
+            "kernel": call.kernel,
+            "arguments": call.arguments,
             "declarator": declarator,
-            "check": device_check(call.checked, name, release),
-            "guard": text[call.guard].fill({"name": call.guarded}),
+            "check": device_check(checked, name, release),
+            "guard": text[guard].fill({"name": guarded}),
         }
     )
 

@@ -33,7 +33,6 @@ class KernelHeaders(InAten):
 
     name, label = "kernel_headers", "headers of kernels"
     unit, subject = "operator", "operators.operator_kernels"
-    planner = "plan"
     templates = (
         TEMPLATE,
         "ATen/NativeMetaFunction.h",

@@ -1,8 +1,7 @@
-"""The plan of an operator's headers of kernels: their declarations in `at::native`, the classes of meta functions, and
-the functions that call the kernels of one dispatch key.
+"""What headers declare of kernels: their functions and classes by namespace, and the functions that call the kernels of
+one dispatch key.
 
-torchgen: `gen.get_ns_grouped_kernels`, `native_functions.compute_native_function_declaration`,
-`gen.compute_meta_function_declaration`.
+torchgen: `gen.get_ns_grouped_kernels`, `native_functions.compute_native_function_declaration`.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from msgspec import Struct
 from gradmill.cpp.dispatcher import returns_type
 from gradmill.cpp.native import native_declared
 from gradmill.cpp.signatures import cpp_signatures
-from gradmill.cpp.structured import declared, impl_arguments, meta_arguments, precomputed_arguments, structured_type
+from gradmill.cpp.structured import declared, impl_arguments
 from gradmill.families.kernel_headers.files import NAMESPACE, keys_with_headers
 from gradmill.grammar.names import unambiguous_name
-from gradmill.model.native import NativeFunction, OperatorKernels
+from gradmill.model.native import NativeFunction
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
-from gradmill.rules.dispatch.groups import CUDA, Group, callable_for_key, groups_of
+from gradmill.rules.dispatch.groups import CUDA, Group, callable_for_key
 
 _MACRO = "TORCH_API"
 _LEVELS = 2  # of namespaces around functions for a key
@@ -36,36 +35,7 @@ class Declaration(Struct, frozen=True, gc=False, array_like=True):
     meta: str  # the meta function that a class is derived from; "" for a function
 
 
-class Meta(Struct, frozen=True, gc=False, array_like=True):
-    """The class of a meta function."""
-
-    name: str
-    base: str
-    parameters: str
-    precomputed: tuple[tuple[str, str], ...]  # types and names of what it computes for the implementation
-
-
-class KernelHeaders(Struct, frozen=True, gc=False, array_like=True):
-    """All headers of kernels of one operator."""
-
-    operator: str
-    kernels: tuple[tuple[str, tuple[tuple[str, Declaration], ...]], ...]  # by namespace, each with its macro
-    metas: tuple[Meta, ...]
-    functions: tuple[tuple[str, tuple[str, ...]], ...]  # declarations of functions for one key, by key
-
-
-def plan(subject: OperatorKernels, release: Release) -> KernelHeaders:
-    """The plan of an operator's headers. SpecError for a type or a default without C++."""
-    groups = groups_of(subject.operator)
-    return KernelHeaders(
-        subject.operator.name,
-        tuple(
-            (name, tuple((macro, each) for (_, each), macro in listed.items()))
-            for name, listed in kernels_by_namespace(groups, subject.keys, release).items()
-        ),
-        tuple(meta_class(group, release) for group in groups if group.structured),
-        functions_by_key(groups, subject.keys, release),
-    )
+Kernels = dict[str, dict[tuple[str, Declaration], str]]
 
 
 def check_namespace(group: Group, key: str) -> None:
@@ -90,12 +60,10 @@ def _about(function: NativeFunction) -> Iterator[None]:
         raise
 
 
-def kernels_by_namespace(
-    groups: Sequence[Group], keys: tuple[str, ...], release: Release
-) -> dict[str, dict[tuple[str, Declaration], str]]:
+def kernels_by_namespace(groups: Sequence[Group], keys: tuple[str, ...], release: Release) -> Kernels:
     """The different declarations of kernels by namespace, with what tells them apart; each with its macro. A key
     without kernels counts for the usual namespace."""
-    found: dict[str, dict[tuple[str, Declaration], str]] = {}
+    found: Kernels = {}
     for group in groups:
         own = {key for function in group.functions for key in function.dispatch}
         signatures: dict[tuple[int, bool], str] = {}
@@ -135,7 +103,7 @@ def class_declaration(group: Group, key: str, release: Release) -> tuple[str, De
     kernel = group.kernel(key)
     assert kernel is not None
     parameters = declared(impl_arguments(group.primary), release)
-    declaration = Declaration(kernel.name, parameters, "", _meta_name(group))
+    declaration = Declaration(kernel.name, parameters, "", unambiguous_name(group.functional.func.name))
     return _macro(declaration, key, release), declaration
 
 
@@ -144,25 +112,6 @@ def _macro(declaration: Declaration, key: str, release: Release) -> str:
     if key.endswith(CUDA) and declaration.kernel in release.cpu_library_kernels:
         return _MACRO
     return (release.struct_macros if declaration.meta else release.function_macros).get(key, _MACRO)
-
-
-def _meta_name(group: Group) -> str:
-    return unambiguous_name(group.functional.func.name)
-
-
-def meta_class(group: Group, release: Release) -> Meta:
-    """The class of the meta function of a structured group. SpecError for a type without C++."""
-    out = group.primary
-    return Meta(
-        _meta_name(group),
-        "at::impl::MetaBase" if out.structured_inherits is None else out.structured_inherits,
-        declared(meta_arguments(group.functional), release),
-        tuple((_without_reference(structured_type(a.type, release)), a.name) for a in precomputed_arguments(out)),
-    )
-
-
-def _without_reference(type_: str) -> str:
-    return type_.removeprefix("const ").removesuffix(" &") if type_.endswith("&") else type_
 
 
 def functions_by_key(

@@ -1,4 +1,8 @@
-"""Renders an operator's headers of kernels."""
+"""Renders an operator's headers of kernels: their declarations in `at::native`, the classes of meta functions, and the
+functions that call the kernels of one dispatch key.
+
+torchgen: `gen.compute_meta_function_declaration`.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +10,36 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import asdict
 
+from gradmill.cpp.structured import declared, goals, meta_arguments, precomputed_arguments
 from gradmill.families.kernel_headers.files import INCLUDE, META, NATIVE, header_piece
-from gradmill.families.kernel_headers.plan import Declaration, KernelHeaders, Meta
+from gradmill.families.kernel_headers.plan import Declaration, Kernels, functions_by_key, kernels_by_namespace
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import piece_of
+from gradmill.grammar.names import unambiguous_name
+from gradmill.model.native import OperatorKernels
 from gradmill.releases.model import Release
+from gradmill.rules.dispatch.groups import Group, groups_of
 
 _TEXT = Text("kernel_headers/kernel_headers.cpp", phrases=True)
 _AFTER_NAMESPACE = " " * 8  # the indentation of upstream's source, which only the end of the file does without
 _AFTER_SETTER = " " * 16
 
 
-def render(plan: KernelHeaders, release: Release) -> dict[str, str]:
-    """The pieces by name."""
-    text = _TEXT.of(release)
-    metas = piece_of(f"{meta_text(each, release)}\n" for each in plan.metas) or ""
+def render(subject: OperatorKernels, release: Release) -> dict[str, str]:
+    """The pieces by name. SpecError for a type or a default without C++."""
+    include, name = _TEXT.of(release)["include"], subject.operator.name
+    groups = groups_of(subject.operator)
+    kernels = kernels_by_namespace(groups, subject.keys, release)
+    metas = piece_of(f"{meta_text(group, release)}\n" for group in groups if group.structured) or ""
     by_key: dict[str, str] = {}
-    for key, declarations in plan.functions:
+    for key, declarations in functions_by_key(groups, subject.keys, release):
         by_key[key] = piece_of(f"{each}\n" for each in declarations) or ""
-        by_key[header_piece(key)] = text["include"].fill({"name": plan.operator, "suffix": f"_{key.lower()}_dispatch"})
+        by_key[header_piece(key)] = include.fill({"name": name, "suffix": f"_{key.lower()}_dispatch"})
     return {
         **by_key,
         META: metas,
-        INCLUDE: text["include"].fill({"name": plan.operator, "suffix": "_meta"}) if metas else "",
-        NATIVE: _lines(plan, release),
+        INCLUDE: include.fill({"name": name, "suffix": "_meta"}) if metas else "",
+        NATIVE: _lines(kernels, release),
     }
 
 
@@ -44,12 +54,14 @@ def namespaces(blocks: Iterable[tuple[str, Sequence[str]]], release: Release) ->
     return f"\n{_AFTER_NAMESPACE}\n".join(listed)
 
 
-def _lines(plan: KernelHeaders, release: Release) -> str:
+def _lines(kernels: Kernels, release: Release) -> str:
     """The kernels by namespace, as upstream's list of lines: empty ones precede each namespace and follow a class."""
     lines = []
-    for name, listed in plan.kernels:
-        kernels = [kernel_text(*each, release) + ("\n" if each[1].meta else "") for each in listed]
-        lines += ["", *namespaces([(name, kernels or [""])], release).split("\n"), _AFTER_NAMESPACE]
+    for name, listed in kernels.items():
+        declared_ = [
+            kernel_text(macro, each, release) + ("\n" if each.meta else "") for (_, each), macro in listed.items()
+        ]
+        lines += ["", *namespaces([(name, declared_ or [""])], release).split("\n"), _AFTER_NAMESPACE]
     return piece_of(lines) or ""
 
 
@@ -59,33 +71,44 @@ def kernel_text(macro: str, declaration: Declaration, release: Release) -> str:
     return section.fill({**asdict(declaration), "macro": f"{macro} " if macro else ""})
 
 
-def meta_text(meta: Meta, release: Release) -> str:
-    """The class of a meta function. It returns an object with what it computes, each value set once."""
-    text = _TEXT.of(release)
-    flags = [name.upper() for _, name in meta.precomputed]
-    computes = {"flags": ", ".join("true" for _ in flags)}
+def meta_text(group: Group, release: Release) -> str:
+    """The class of the meta function of a structured group. It returns an object with what it computes, each value set
+    once. SpecError for a type without C++."""
+    text, base = _TEXT.of(release), group.primary.structured_inherits
+    parameters = declared(meta_arguments(group.functional), release)
+    computed = [
+        (_without_reference(type_), name) for name, type_ in goals(precomputed_arguments(group.primary), release)
+    ]
+    flags = [name.upper() for _, name in computed]
     return text["meta"].fill(
         {
-            **asdict(meta),
-            "precomputed": _precomputed(meta, flags, text) if flags else "",
-            "returned": text["returned"].fill(computes) if flags else "",
+            "name": unambiguous_name(group.functional.func.name),
+            "base": "at::impl::MetaBase" if base is None else base,
+            "parameters": parameters,
+            "precomputed": _precomputed(computed, flags, text) if flags else "",
+            "returned": text["returned"].fill({"flags": ", ".join("true" for _ in flags)}) if flags else "",
             "returns": "meta_return_ty" if flags else "void",
         }
     )
 
 
-def _precomputed(meta: Meta, flags: list[str], text: Sections) -> str:
-    setters = [_setter(meta.precomputed, flags, i, text) for i in range(len(flags))]
+def _without_reference(type_: str) -> str:
+    return type_.removeprefix("const ").removesuffix(" &") if type_.endswith("&") else type_
+
+
+def _precomputed(computed: list[tuple[str, str]], flags: list[str], text: Sections) -> str:
+    """The class of what is computed. `computed`: types and names."""
+    setters = [_setter(computed, flags, i, text) for i in range(len(flags))]
     return text["precomputed"].fill(
         {
             "flags": ", ".join(f"bool {flag} = false" for flag in flags),
             "setters": "\n".join(f"{setter}\n{_AFTER_SETTER}" for setter in setters),
-            "members": ";\n".join(f"{type_} {name}" for type_, name in meta.precomputed),
+            "members": ";\n".join(f"{type_} {name}" for type_, name in computed),
         }
     )
 
 
-def _setter(members: tuple[tuple[str, str], ...], flags: list[str], own: int, text: Sections) -> str:
+def _setter(members: list[tuple[str, str]], flags: list[str], own: int, text: Sections) -> str:
     type_, name = members[own]
     copied = [f"ret.{other} = {'value' if i == own else f'this->{other}'};" for i, (_, other) in enumerate(members)]
     return text["setter"].fill(

@@ -32,7 +32,6 @@ class KernelRegistrations(InAten):
 
     name, label = "kernel_registrations", "registrations of kernels"
     unit, subject = "registration", "registrations.registered_kernels"
-    planner = "plan"
     templates, needs = (TEMPLATE, DEFINITIONS, UFUNC, UFUNC_KERNEL, UFUNC_CUDA), TEMPLATE
     rendered = (
         "ns_prologue",

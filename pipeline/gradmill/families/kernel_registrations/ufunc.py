@@ -1,4 +1,4 @@
-"""The plan of a ufunc's kernel: loops over elements that are written once, for scalars and vectors, on CPU and CUDA.
+"""Renders a ufunc's kernels: loops over elements that are written once, for scalars and vectors, on CPU and CUDA.
 
 torchgen: `ufunc.ufunctor_arguments`, `ufunc.stub_arguments`, `ufunc.compute_ufunc_cuda_functors`,
 `ufunc.compute_ufunc_cuda_dtype_body`, `ufunc.compute_ufunc_cpu_kernel`, `ufunc.compute_ufunc_cpu_dtype_body`.
@@ -6,93 +6,67 @@ torchgen: `ufunc.ufunctor_arguments`, `ufunc.stub_arguments`, `ufunc.compute_ufu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from msgspec import Struct
-
-from gradmill.cpp.dispatcher import Parameter, values
+from gradmill.cpp.dispatcher import Parameter, declared, values
 from gradmill.cpp.structured import impl_arguments, structured_type
 from gradmill.cpp.translate import Value, translate
 from gradmill.cpp.types import Passing, argument_type
+from gradmill.families.sections import Sections, Text
 from gradmill.model.native import UfuncLoop
 from gradmill.model.schema import Argument, is_tensor_like
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.dispatch.groups import Group
 
-CPU = "CPU"
-ELEMENT, WIDE, VECTOR = "scalar_t", "opmath_t", "at::vec::Vectorized<scalar_t>"
+_TEXT = Text("kernel_registrations/ufuncs.cpp", phrases=True)
+_CPU = "CPU"
+_ELEMENT, _WIDE, _VECTOR = "scalar_t", "opmath_t", "at::vec::Vectorized<scalar_t>"
 _FIELD = ("ufunc_inner_loop",)
 _FUNCTOR = "CUDAFunctor"
 # Functors for a tensor that is a number: which one that is, and what upstream takes its name to be.
 _OF_NUMBERS = {"CUDAFunctorOnSelf": (1, "other"), "CUDAFunctorOnOther": (0, "self")}
+_AFTER_CASE = "\n    "  # upstream's text ends with the indentation of its source
+
+Inputs = tuple[Argument, ...]
+Loops = Mapping[str, UfuncLoop]
 
 
-class Functor(Struct, frozen=True, gc=False, array_like=True):
-    """A functor for CUDA: what it is constructed with, what it is applied to, and the loop that it calls then."""
+class Functor(NamedTuple):
+    """A functor for CUDA."""
 
     name: str
-    kept: tuple[Parameter, ...]
-    applied: tuple[Parameter, ...]
-    call: str  # "" if the functor is written by hand
+    kept: tuple[Parameter, ...]  # what it is constructed with
+    dtypes: tuple[str, ...]
+    text: str  # "" if it is written by hand
 
 
-class Construction(Struct, frozen=True, gc=False, array_like=True):
-    """A functor with the arguments that it is constructed with."""
-
-    functor: str
-    arguments: str
-    operand: int = 0  # the number of the operand that must be a number; 0: none
-
-
-class DtypeCase(Struct, frozen=True, gc=False, array_like=True):
-    """What is done for a dtype: loops on CPU, or functors on CUDA, the last one for tensors."""
-
-    dtype: str
-    scalar: str = ""
-    vector: str = ""  # "" if there is no loop over vectors
-    functors: tuple[Construction, ...] = ()
-
-
-class Ufunc(Struct, frozen=True, gc=False, array_like=True):
-    """The kernel of a key."""
-
-    key: str
-    name: str  # of the operator
-    kernel: str
-    parameters: tuple[Parameter, ...]  # of the implementation
-    stub: tuple[Parameter, ...]  # of the function that is called by dtype
-    passed: str  # the arguments with which the implementation calls it
-    numbers: tuple[str, ...]  # the arguments that the loops take as elements
-    tensors: tuple[str, ...]
-    functors: tuple[Functor, ...]
-    cases: tuple[DtypeCase, ...]
-
-
-def ufunc(group: Group, key: str, release: Release) -> Ufunc | None:
-    """The plan of a ufunc's kernel; None if the function is not one. SpecError for loops that cannot be combined, and
-    for arguments that a loop cannot take."""
+def ufunc(group: Group, key: str, release: Release) -> dict[str, str]:
+    """The kernel for CPU and its loops, or that for CUDA, by section; none if the function is no ufunc. SpecError for
+    loops that cannot be combined, and for arguments that a loop cannot take."""
     loops, kernel = group.primary.ufunc_inner_loop, group.kernel(key)
     if not loops or key not in release.ufunc_keys or kernel is None:
-        return None
-    inputs = group.functional.func.inputs
+        return {}
+    text, inputs, of_out = _TEXT.of(release), group.functional.func.inputs, group.primary.func.inputs
     parameters = _structured(impl_arguments(group.primary), release)
-    stub = _structured((a for a in group.primary.func.inputs if not is_tensor_like(a.type)), release)
-    numbers = tuple(a.name for a in group.primary.func.inputs if a.type == "Scalar")
-    functors = {} if key == CPU else _functors(inputs, loops, release)
-    scope = values(parameters)
-    return Ufunc(
-        key=key,
-        name=group.functional.func.name.unqualified,
-        kernel=kernel.name,
-        parameters=parameters,
-        stub=stub,
-        passed=", ".join(translate(scope, [(p.name, p.type) for p in stub])),
-        numbers=numbers,
-        tensors=tuple(a.name for a in inputs if is_tensor_like(a.type)),
-        functors=tuple(functor for functor, _ in functors.values()),
-        cases=_loops(inputs, loops, numbers, release) if key == CPU else _constructions(functors, scope),
-    )
+    stub = _structured((a for a in of_out if not is_tensor_like(a.type)), release)
+    numbers, scope = [a.name for a in of_out if a.type == "Scalar"], values(parameters)
+    functors = {} if key == _CPU else _functors(inputs, loops, release)
+    passed = ", ".join(translate(scope, [(p.name, p.type) for p in stub]))
+    cases = _loops(inputs, loops, numbers, release) if key == _CPU else _constructions(functors, scope, text)
+    filled = {
+        "name": group.functional.func.name.unqualified,
+        "kernel": kernel.name,
+        "passed": passed,
+        "types": ", ".join(p.type for p in stub),
+        "stub": declared(stub),
+        "parameters": declared(parameters),
+        "functors": "\n".join(each.text for each in functors.values() if each.text),
+        "cases": "\n".join(text["case"].fill({"dtype": dtype, "body": body}) for dtype, body in cases.items()),
+    }
+    sections = ("cpu", "cpu_kernel") if key == _CPU else ("cuda",)
+    return {name: text[name].fill(filled) + "\n" for name in sections}
 
 
 def _structured(arguments: Iterable[Argument], release: Release) -> tuple[Parameter, ...]:
@@ -108,7 +82,7 @@ def _type(argument: Argument, computed: str, release: Release) -> str:
     return argument_type(argument.type, Passing(release.base_types), mutable=False).passed
 
 
-def _call(name: str, inputs: tuple[Argument, ...], scope: list[Value], computed: str, release: Release) -> str:
+def _call(name: str, inputs: Inputs, scope: Iterable[Value], computed: str, release: Release) -> str:
     goals = [(a.name, _type(a, computed, release)) for a in inputs]
     return f"ufunc::{name}({', '.join(translate(scope, goals))})"
 
@@ -116,34 +90,33 @@ def _call(name: str, inputs: tuple[Argument, ...], scope: list[Value], computed:
 # ---- CPU
 
 
-def _loops(
-    inputs: tuple[Argument, ...], loops: dict[str, UfuncLoop], numbers: tuple[str, ...], release: Release
-) -> tuple[DtypeCase, ...]:
-    scalar = _first(loops, ("CPUScalar", "ScalarOnly", "Generic"))
-    vector = _first(loops, ("CPUVector", "Generic"))
+def _loops(inputs: Inputs, loops: Loops, numbers: list[str], release: Release) -> dict[str, str]:
+    """The loops of each dtype, over scalars and over vectors, if there is one over these."""
+    text, by_element = _TEXT.of(release), _first(loops, ("CPUScalar", "ScalarOnly", "Generic"))
+    by_vector = _first(loops, ("CPUVector", "Generic"))
     tensors = [a.name for a in inputs if is_tensor_like(a.type)]
-    scalars = _elements(numbers, "_s_", ELEMENT) + _elements(tensors, "", ELEMENT)
-    vectors = _elements(numbers, "_v_", VECTOR) + _elements(tensors, "", VECTOR)
-    cases = []
-    for dtype in scalar | vector:
-        if dtype not in scalar:
+    cases = {}
+    for dtype in by_element | by_vector:
+        if dtype not in by_element:
             raise SpecError(f"{dtype} has a loop over vectors and none over scalars", field=_FIELD)
-        by_vectors = (
-            _call(name=vector[dtype], inputs=inputs, scope=vectors, computed=VECTOR, release=release)
-            if dtype in vector
-            else ""
+        sections, calls = ["number"], {}
+        for kind, type_, mark, of in (("scalar", _ELEMENT, "_s_", by_element), ("vector", _VECTOR, "_v_", by_vector)):
+            scope = [*(Value(n, type_, mark + n) for n in numbers), *(Value(n, type_, n) for n in tensors)]
+            if dtype in of:
+                calls[kind] = _call(name=of[dtype], inputs=inputs, scope=scope, computed=type_, release=release)
+        sections += ["number_of_vectors"] if "vector" in calls else []
+        cases[dtype] = text["vectors" if "vector" in calls else "scalars"].fill(
+            {
+                **calls,
+                "numbers": "\n".join(text[section].fill({"name": n}) for section in sections for n in numbers),
+                "elements": ", ".join(f"{_ELEMENT} {name}" for name in tensors),
+                "vectors": ", ".join(f"{_VECTOR} {name}" for name in tensors),
+            }
         )
-        cases.append(
-            DtypeCase(
-                dtype,
-                _call(name=scalar[dtype], inputs=inputs, scope=scalars, computed=ELEMENT, release=release),
-                by_vectors,
-            )
-        )
-    return tuple(cases)
+    return cases
 
 
-def _first(loops: dict[str, UfuncLoop], keys: Iterable[str]) -> dict[str, str]:
+def _first(loops: Loops, keys: Iterable[str]) -> dict[str, str]:
     """The loop of each dtype: that of the first key which has one."""
     found: dict[str, str] = {}
     for loop in (loops[key] for key in keys if key in loops):
@@ -151,16 +124,11 @@ def _first(loops: dict[str, UfuncLoop], keys: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _elements(names: Iterable[str], mark: str, type_: str) -> list[Value]:
-    return [Value(name, type_, f"{mark}{name}") for name in names]
-
-
 # ---- CUDA
 
-Functors = dict[str, tuple[Functor, tuple[str, ...]]]  # by kind, each with the dtypes that it is for
 
-
-def _functors(inputs: tuple[Argument, ...], loops: dict[str, UfuncLoop], release: Release) -> Functors:
+def _functors(inputs: Inputs, loops: Loops, release: Release) -> dict[str, Functor]:
+    """The functors by kind."""
     binary = sum(is_tensor_like(a.type) for a in inputs) == 2
     for kind in _OF_NUMBERS:
         if kind in loops and not binary:
@@ -169,43 +137,51 @@ def _functors(inputs: tuple[Argument, ...], loops: dict[str, UfuncLoop], release
     return {kind: _functor(kind, inputs, loops, release) for kind in kinds}
 
 
-def _functor(
-    kind: str, inputs: tuple[Argument, ...], loops: dict[str, UfuncLoop], release: Release
-) -> tuple[Functor, tuple[str, ...]]:
+def _functor(kind: str, inputs: Inputs, loops: Loops, release: Release) -> Functor:
     tensors = [a for a in inputs if is_tensor_like(a.type)]
     number = tensors[_OF_NUMBERS[kind][0]] if kind in _OF_NUMBERS else None
-    kept = tuple(Parameter(a.name, _type(a, WIDE, release)) for a in inputs if a not in tensors or a is number)
-    applied = tuple(Parameter(a.name, _type(a, ELEMENT, release)) for a in tensors if a is not number)
+    kept = tuple(Parameter(a.name, _type(a, _WIDE, release)) for a in inputs if a not in tensors or a is number)
+    applied = tuple(Parameter(a.name, _type(a, _ELEMENT, release)) for a in tensors if a is not number)
     if kind in loops:
-        return Functor(loops[kind].name, kept, applied, ""), loops[kind].dtypes
+        return Functor(loops[kind].name, kept, loops[kind].dtypes, "")
     shared = [loops[key] for key in ("ScalarOnly", "Generic") if key in loops]
     names = sorted({loop.name for loop in shared})
     if len(names) != 1:
         problem = f"{kind} needs one loop, and there is {' and '.join(names) or 'none'}"
         raise SpecError(problem, "name it in Generic, and in ScalarOnly the same", field=_FIELD)
-    scope = [Value(p.name, p.type, f"{p.name}_") for p in kept] + values(applied)
-    call = _call(name=names[0], inputs=inputs, scope=scope, computed=WIDE, release=release)
+    scope, name = [Value(p.name, p.type, f"{p.name}_") for p in kept] + values(applied), f"{kind}_{names[0]}"
+    filled = {
+        "functor": name,
+        "fields": "\n".join(f"{p.type} {p.name}_;" for p in kept),
+        "kept": declared(kept),
+        "initialized": ", ".join(f"{p.name}_({p.name})" for p in kept),
+        "applied": declared(applied),
+        "call": _call(name=names[0], inputs=inputs, scope=scope, computed=_WIDE, release=release),
+    }
     dtypes = tuple(dict.fromkeys(dtype for loop in shared for dtype in loop.dtypes))
-    return Functor(f"{kind}_{names[0]}", kept, applied, call), dtypes
+    return Functor(name, kept, dtypes, _TEXT.of(release)["functor"].fill(filled))
 
 
-def _constructions(functors: Functors, scope: list[Value]) -> tuple[DtypeCase, ...]:
-    """What is done for each dtype: functors for numbers in the order of their operands, then the one for tensors."""
-    cases = []
-    for dtype in dict.fromkeys(dtype for _, dtypes in functors.values() for dtype in dtypes):
-        kinds = [kind for kind in (*reversed(_OF_NUMBERS), _FUNCTOR) if kind in functors and dtype in functors[kind][1]]
-        if _FUNCTOR not in kinds:
+def _constructions(functors: Mapping[str, Functor], scope: list[Value], text: Sections) -> dict[str, str]:
+    """What is done for each dtype: the choice of a functor by the operand that is a number, in the order of operands,
+    then the functor for tensors."""
+    cases = {}
+    for dtype in dict.fromkeys(dtype for functor in functors.values() for dtype in functor.dtypes):
+        kinds = [kind for kind in (*reversed(_OF_NUMBERS), _FUNCTOR) if kind in functors]
+        chosen = {kind: functors[kind] for kind in kinds if dtype in functors[kind].dtypes}
+        if _FUNCTOR not in chosen:
             raise SpecError(f"{dtype} has no {_FUNCTOR}", field=_FIELD)
-        cases.append(DtypeCase(dtype, functors=tuple(_construction(kind, functors[kind][0], scope) for kind in kinds)))
-    return tuple(cases)
+        constructed = "".join(_construction(kind, functor, scope, text) for kind, functor in chosen.items())
+        cases[dtype] = f"using opmath_t = at::opmath_type<scalar_t>;if (false) {{}}\n{constructed}{_AFTER_CASE}"
+    return cases
 
 
-def _construction(kind: str, functor: Functor, scope: list[Value]) -> Construction:
+def _construction(kind: str, functor: Functor, scope: list[Value], text: Sections) -> str:
     """A functor's construction. A number is read from its operand."""
-    operand = 0
+    section, operand = "on_tensors", 0
     if kind in _OF_NUMBERS:
         place, tensor = _OF_NUMBERS[kind]
-        operand = place + 1
-        scope = [*scope, Value(tensor, WIDE, f"iter.scalar_value<opmath_t>({operand})")]
-    arguments = translate(scope, [(p.name, p.type) for p in functor.kept])
-    return Construction(functor.name, ", ".join(arguments), operand)
+        section, operand = "on_number", place + 1
+        scope = [*scope, Value(tensor, _WIDE, f"iter.scalar_value<opmath_t>({operand})")]
+    arguments = ", ".join(translate(scope, [(p.name, p.type) for p in functor.kept]))
+    return text[section].fill({"functor": functor.name, "arguments": arguments, "operand": operand})
