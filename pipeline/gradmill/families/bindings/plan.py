@@ -17,6 +17,8 @@ from gradmill.cpp.types import return_value_type
 from gradmill.families.bindings.order import SignatureGroup, blamed, groups
 from gradmill.families.bindings.parser_types import reader
 from gradmill.families.bindings.signature import Parameter, signature_of
+from gradmill.families.sections import Sections, Text
+from gradmill.families.template import Value
 from gradmill.model.bindings import Binding, Overload
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import Schema, has_symint, is_tensor_like, schema_kind
@@ -25,6 +27,7 @@ from gradmill.releases.model import Release
 from gradmill.rules.native.structseqs import key_of, named_results
 from gradmill.rules.native.tracing import is_recorded
 
+TEXT = Text("bindings/bindings.cpp")
 TENSOR = "Tensor"  # in place of a module: methods
 
 # The types of returns that `wrap` takes, as torch/csrc/autograd/utils/wrap_outputs.h has them; T is a tensor.
@@ -46,58 +49,11 @@ class Structseq(Struct, frozen=True, gc=False, array_like=True):
     fields: tuple[str, ...]
 
 
-class LambdaParameter(Struct, frozen=True, gc=False, array_like=True):
-    """A parameter of a lambda, and the argument that the binding passes for it."""
-
-    name: str
-    type: str
-    argument: str
-
-
-class Local(Struct, frozen=True, gc=False, array_like=True):
-    """A variable for an argument that is read before the call."""
-
-    name: str
-    value: str
-    dimnames: bool = False  # an optional list of names, which is converted
-
-
-class Options(Struct, frozen=True, gc=False, array_like=True):
-    """The C++ expressions that read the fields of TensorOptions."""
-
-    dtype: str
-    layout: str
-    device: str
-    pin_memory: str
-    requires_grad: str
-    out: str = ""  # of a function without TensorOptions: reads the tensor that must agree with the options
-    dtype_is_none: str = ""
-    device_is_none: str = ""
-
-
-class Call(Struct, frozen=True, gc=False, array_like=True):
-    """The call of one function."""
-
-    schema: str  # as a comment
-    function: str  # names the lambda
-    parameters: tuple[LambdaParameter, ...]
-    returns: str
-    target: str  # what the lambda calls: `self.add`, `at::add_out`
-    passed: tuple[str, ...]
-    locals: tuple[Local, ...]
-    options: Options | None
-    requires_grad: str  # the expression to set on the result; "" for none
-    structseq: str  # the variable with the type of named results; "" for none
-    returns_list: bool  # whether the list that was passed is returned: the function itself returns nothing
-
-
 class Case(Struct, frozen=True, gc=False, array_like=True):
-    """A signature and what it calls. With an out variant, `out_index` is the place of `out`."""
+    """A signature and the C++ that calls what it is of: the function, or its out variant if `out` is passed."""
 
     signature: str
-    call: Call
-    out_index: int = 0
-    out_call: Call | None = None
+    call: str
 
 
 class BindingPlan(Struct, frozen=True, gc=False, array_like=True):
@@ -147,50 +103,53 @@ def _structseqs(binding: Binding) -> dict[str, Structseq]:
 
 
 def _case(group: SignatureGroup, named: dict[str, Structseq], release: Release) -> Case:
-    call = _planned(group, group.base, named, release)
-    if group.out is None:
-        return Case(group.text, call)
-    return Case(group.text, call, group.signature.out_index, _planned(group, group.out, named, release))
+    call = _blamed_call(group, group.base, named, release)
+    if group.out is not None:
+        out = _blamed_call(group, group.out, named, release)
+        values: dict[str, Value] = {"index": group.signature.out_index, "call": call, "out_call": out}
+        call = TEXT.of(release)["with_out"].fill(values)
+    return Case(group.text, call)
 
 
-def _planned(group: SignatureGroup, overload: Overload, named: dict[str, Structseq], release: Release) -> Call:
+def _blamed_call(group: SignatureGroup, overload: Overload, named: dict[str, Structseq], release: Release) -> str:
     with blamed(overload):
         return _call(group, overload.function, named, release)
 
 
-def _call(group: SignatureGroup, function: NativeFunction, named: dict[str, Structseq], release: Release) -> Call:
-    schema, form = function.func, (group.out or group.base).form
+def _call(group: SignatureGroup, function: NativeFunction, named: dict[str, Structseq], release: Release) -> str:
+    """The text of a call, line by line: blank lines are upstream's."""
+    text, schema, form = TEXT.of(release), function.func, (group.out or group.base).form
     reads = {
         each.name: f"_r.{_reader(each)}({place}{f', {each.computed}' if each.computed is not None else ''})"
         for place, each in enumerate(group.signature.parameters)
     }
-    places = {each.name: place for place, each in enumerate(group.signature.parameters)}
     grouped = schema.options_index is not None
-    local, arguments = _locals(group, schema, reads)
+    inits, arguments = _locals(group, schema, reads, text)
     if group.signature.method:
         arguments["self"] = "self"
-    options = None
     if group.signature.options:
-        options = _options(schema, reads, places)
+        inits.append(_options(group, schema, reads, text))
     elif grouped:
         raise SpecError("it takes TensorOptions, but its Python signature does not", "change category_override")
     if grouped:
         arguments["options"] = "options"
     structseq = named.get(key_of(cpp_name(schema), named_results(schema)))
     makes_result = bool(group.signature.options) and (not grouped or group.signature.method)
-    return Call(
-        schema=f"aten::{schema}" if form is None else f"[deprecated] aten::{form.schema}",
-        function=cpp_name(schema),
-        parameters=_parameters(group, function, arguments, release),
-        returns=_returns(schema, release),
-        target=_target(function),
-        passed=_passed(group, function, release),
-        locals=local,
-        options=options,
-        requires_grad=reads["requires_grad"] if makes_result else "",
-        structseq=structseq.variable if structseq is not None else "",
-        returns_list=_returns_list(schema),
-    )
+    parameters, returns = _parameters(group, function, arguments, release), _returns(schema, release)
+    values = {
+        "function": cpp_name(schema),
+        "parameters": ", ".join(f"{type_} {name}" for name, type_ in parameters),
+        "returns": returns,
+        "target": _target(function),
+        "passed": ", ".join(_passed(group, function, release)),
+        "structseq": f"{structseq.variable}, " if structseq is not None else "",
+        "arguments": ", ".join(arguments[name] for name, _ in parameters),
+        "requires_grad": f".set_requires_grad({reads['requires_grad']})" if makes_result else "",
+        "return_": text["return_list" if _returns_list(schema) else "return_none"].fill({}),
+    }
+    body = text["call_without_result" if returns == "void" else "call"].fill(values)
+    comment = f"// aten::{schema}" if form is None else f"// [deprecated] aten::{form.schema}"
+    return "\n".join((comment, "\n".join(inits), body))
 
 
 def _reader(parameter: Parameter) -> str:
@@ -198,35 +157,39 @@ def _reader(parameter: Parameter) -> str:
     return reader(parameter.type, none=none, computed=parameter.computed is not None)
 
 
-def _locals(group: SignatureGroup, schema: Schema, reads: dict[str, str]) -> tuple[tuple[Local, ...], dict[str, str]]:
-    """The variables of a call, and the arguments for the lambda by parameter, without options."""
-    local: list[Local] = []
+def _locals(
+    group: SignatureGroup, schema: Schema, reads: dict[str, str], text: Sections
+) -> tuple[list[str], dict[str, str]]:
+    """The variables for arguments that are read before the call, and the arguments of the lambda by parameter, without
+    options."""
+    inits: list[str] = []
     arguments: dict[str, str] = {}
     own = group.signature
     out = () if own.out is None else (own.out,)
     for parameter in own.positional + own.keywords + out:
-        name, read = parameter.name, reads[parameter.name]
+        name = parameter.name
+        values, section = {"name": name, "value": reads[name]}, "local"
         if schema.options_index is not None and name == "self":
-            local.append(Local(name, read))
             arguments[name] = name
         elif len(parameter.outputs) > 1 and schema.out:
-            local.append(Local("out", read))
+            values["name"] = "out"
             arguments |= {output: f"out[{i}]" for i, output in enumerate(parameter.outputs)}
-        elif parameter.type == "Dimname[]?":
-            local.append(Local(name, read, dimnames=True))
-            arguments[name] = name
+        elif parameter.type == "Dimname[]?":  # is converted
+            section, arguments[name] = "dimnames", name
         else:
-            arguments[name] = read
-    return tuple(local), arguments
+            arguments[name] = reads[name]
+            continue
+        inits.append(text[section].fill(values).removesuffix("\n"))
+    return inits, arguments
 
 
-def _options(schema: Schema, reads: dict[str, str], places: dict[str, int]) -> Options:
-    """How a call reads the options: as TensorOptions, or else to compare them with `out`."""
-    own = (reads["dtype"], reads["layout"], reads["device"], reads["pin_memory"], reads["requires_grad"])
+def _options(group: SignatureGroup, schema: Schema, reads: dict[str, str], text: Sections) -> str:
+    """The lines that pack the options, or compare them with `out`."""
     if schema.options_index is not None:
         if schema.out:
             raise SpecError("a function with `out` takes no TensorOptions", "leave them out")
-        return Options(*own)
+        device = text["device_of_method" if group.signature.method else "device"]
+        return text["options"].fill(reads) + device.fill({})
     if not schema.out:
         raise SpecError(
             "it creates a tensor, but has no arguments dtype, layout, device and pin_memory",
@@ -234,15 +197,16 @@ def _options(schema: Schema, reads: dict[str, str], places: dict[str, int]) -> O
         )
     if "out" not in reads:
         raise SpecError("the out argument of a function that creates a tensor must be named `out`", "rename it")
-    none = (f"_r.isNone({places[name]})" for name in ("dtype", "device"))
-    return Options(*own, reads["out"], *none)
+    places = {each.name: place for place, each in enumerate(group.signature.parameters)}
+    none = {f"{name}_is_none": f"_r.isNone({places[name]})" for name in ("dtype", "device")}
+    return text["compared_options"].fill({**reads, **none})
 
 
 def _parameters(
     group: SignatureGroup, function: NativeFunction, arguments: dict[str, str], release: Release
-) -> tuple[LambdaParameter, ...]:
-    """The parameters of a lambda: those of the C++ function, or of the deprecated form. Tensors that are written to are
-    passed by value, since the arguments are temporaries."""
+) -> list[tuple[str, str]]:
+    """The names and types of a lambda's parameters: those of the C++ function, or of the deprecated form. Tensors that
+    are written to are passed by value, since the arguments are temporaries."""
     form = (group.out or group.base).form
     of = function if form is None else replace(function, func=form.schema)
     outs = {a.name for a in of.func.out}
@@ -256,8 +220,8 @@ def _parameters(
         if binding.name not in arguments:
             problem = f"its Python signature has no argument '{binding.name}'"
             raise SpecError(problem, "give the arguments of all variants the same names")
-        parameters.append(LambdaParameter(binding.name, type_, arguments[binding.name]))
-    return tuple(parameters)
+        parameters.append((binding.name, type_))
+    return parameters
 
 
 def _returns(schema: Schema, release: Release) -> str:
