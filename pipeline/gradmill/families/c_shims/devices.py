@@ -1,4 +1,4 @@
-"""The C functions of an operator: which devices have one, what each calls, and in which versions.
+"""The devices that have C functions, and what those of an operator call.
 
 On a device it calls the operator's kernel, past the dispatcher; those of `aten` call the operator.
 
@@ -8,25 +8,14 @@ torchgen: `gen_aoti_c_shim.gen_c_shim`, `gen_aoti_c_shim.get_backend_index_for_a
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from gradmill.cpp.bindings import cpp_name
 from gradmill.model.schema import has_symint
-from gradmill.model.shims import FALLBACKS, SHIMIFIED, Shimmed, ShimVersion
+from gradmill.model.shims import Shimmed
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import EXPLICIT, EXPLICIT_NON_FUNCTIONAL, IMPLICIT
 
 ATEN = "aten"  # in place of a device
 _COMPOSITE = (EXPLICIT, EXPLICIT_NON_FUNCTIONAL, IMPLICIT)
-
-
-class Shim(Struct, frozen=True, gc=False, array_like=True):
-    """The C functions for one device."""
-
-    device: str
-    call: str  # the C++ function that it calls
-    header: str
-    versions: tuple[ShimVersion, ...]  # the newest first
 
 
 def devices_of(release: Release) -> dict[str, str]:
@@ -36,27 +25,18 @@ def devices_of(release: Release) -> dict[str, str]:
     return {device: key for device, key in keys.items() if key not in omitted}
 
 
-def shims_of(shimmed: Shimmed, release: Release) -> list[Shim]:
-    """The C functions of an operator, by device."""
-    shims = (_shim(shimmed, device, key, release) for device, key in devices_of(release).items())
-    return [shim for shim in shims if shim is not None]
-
-
-def _shim(shimmed: Shimmed, device: str, key: str, release: Release) -> Shim | None:
-    """The C functions for a device; None if the operator is not in its list, or has no kernel for it."""
+def callee(shimmed: Shimmed, device: str, key: str, release: Release) -> tuple[str, str] | None:
+    """The C++ function that those for a device call, and its header; None if the operator has no kernel for it."""
     function = shimmed.function
     schema, base = function.func, function.func.name.base
-    versions = shimmed.versions.get(SHIMIFIED if device == ATEN else FALLBACKS)
-    if versions is None:
-        return None
     name = cpp_name(schema, symint=has_symint(schema))
     if device == ATEN:
         is_template = has_symint(schema) and "function" not in function.variants
         call = f"at::symint::{name.removesuffix('_symint')}<c10::SymInt>" if is_template else f"at::{name}"
-        return Shim(device, call, f"ATen/ops/{base}.h", versions)
+        return call, f"ATen/ops/{base}.h"
     own = key in function.dispatch or key in shimmed.structured
     composite = () if release.shims_extend else (each for each in _COMPOSITE if each in function.dispatch)
     found = key if own else next(iter(composite), None)
     if found is None:
         return None
-    return Shim(device, f"at::{found.lower()}::{name}", f"ATen/ops/{base}_{found.lower()}_dispatch.h", versions)
+    return f"at::{found.lower()}::{name}", f"ATen/ops/{base}_{found.lower()}_dispatch.h"

@@ -6,80 +6,51 @@ torchgen: `gen_aoti_c_shim.gen_declaration_and_definition`, `gen_aoti_c_shim.gen
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from gradmill.cpp.defaults import default_expression
 from gradmill.families.c_shims.c_types import c_argument, c_return
-from gradmill.families.c_shims.devices import Shim, shims_of
+from gradmill.families.c_shims.devices import ATEN, callee, devices_of
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE
 from gradmill.families.sections import Sections, Text
 from gradmill.grammar.names import unambiguous_name
 from gradmill.model.schema import Argument, Schema
-from gradmill.model.shims import Shimmed, ShimVersion
+from gradmill.model.shims import FALLBACKS, SHIMIFIED, Shimmed, ShimVersion
 from gradmill.releases.model import Release
 
 TEXT = Text("c_shims/c_shims.cpp", phrases=True)
 _RETURNED = {"Tensor": "returned_tensor", "SymInt": "returned_symint", "Scalar": "returned_scalar"}
 
 
-def piece_of(device: str, piece: str) -> str:
-    """The name of a piece for a device."""
-    return f"{device} {piece}"
-
-
-class Body(Struct, frozen=True):
-    """A version of a C function."""
-
-    parameters: list[str]
-    arguments: list[str]  # of the call
-    assignments: list[str]  # to returns
-
-
 def render(shimmed: Shimmed, release: Release) -> dict[str, str]:
     """All pieces of the operator. Raises SpecError for a list that C does not have. An operator with an argument or a
     return of another type than C has is only included."""
-    text, schema, pieces = TEXT.of(release), shimmed.function.func, {}
-    for shim in shims_of(shimmed, release):
-        pieces[piece_of(shim.device, INCLUDE)] = f"#include <{shim.header}>"
+    schema, pieces = shimmed.function.func, {}
+    for device, key in devices_of(release).items():
+        versions = shimmed.versions.get(SHIMIFIED if device == ATEN else FALLBACKS)
+        called = callee(shimmed, device, key, release)
+        if versions is None or called is None:
+            continue
+        call, header = called
         declarations, definitions = [], []
         skipped: set[str] = set()
-        for version in shim.versions:
-            body = _body(schema, skipped, text, release)
-            if body is None:
+        for version in versions:  # the newest first
+            texts = _version(schema=schema, device=device, call=call, version=version, skipped=skipped, release=release)
+            if texts is None:
                 break
-            declaration, definition = _version(schema=schema, shim=shim, version=version, body=body, text=text)
-            declarations.append(declaration)
-            definitions.append(definition)
+            declarations.append(texts[0])
+            definitions.append(texts[1])
             skipped.update(version.added)
-        pieces[piece_of(shim.device, DECLARATION)] = "\n".join(declarations)
-        pieces[piece_of(shim.device, DEFINITION)] = "\n".join(definitions)
+        pieces[f"{device} {INCLUDE}"] = f"#include <{header}>"
+        pieces[f"{device} {DECLARATION}"] = "\n".join(declarations)
+        pieces[f"{device} {DEFINITION}"] = "\n".join(definitions)
     return pieces
 
 
-def _version(schema: Schema, shim: Shim, version: ShimVersion, body: Body, text: Sections) -> tuple[str, str]:
-    """The declaration and the definition of a version."""
-    suffix = f"_v{version.number}" if version.number != 1 else ""
-    name = unambiguous_name(schema.name) + suffix
-    declared = text["declared"].fill({"device": shim.device, "name": name, "parameters": body.parameters})
-    declaration = text["declaration"].fill({"declared": declared})
-    if version.since:
-        declaration = text["gated"].fill({"since": version.since, "declaration": declaration})
-    definition = text["definition"].fill(
-        {
-            "declared": declared,
-            "result": "auto tmp_result = " if body.assignments else "",
-            "call": shim.call,
-            "arguments": " " * 12 + ", ".join(body.arguments) if body.arguments else "",
-            "statements": "".join([f"\n        {each}" for each in body.assignments]),
-            "lines": "\n".join([f"\t\t{each}" for each in body.assignments]),
-        }
-    )
-    return declaration, definition
-
-
-def _body(schema: Schema, skipped: set[str], text: Sections, release: Release) -> Body | None:
-    """A version without some arguments; None for a type that C does not have. Out arguments come first."""
-    parameters, arguments = [], []
+def _version(
+    schema: Schema, device: str, call: str, version: ShimVersion, skipped: set[str], release: Release
+) -> tuple[str, str] | None:
+    """The declaration and the definition of a version, which is without some arguments; None for a type that C does not
+    have. Out arguments come first."""
+    text, parameters, arguments = TEXT.of(release), list[str](), []
     for argument in (*schema.out, *schema.inputs):
         if argument.name in skipped:
             arguments.append(_skipped(argument, text, release))
@@ -90,13 +61,30 @@ def _body(schema: Schema, skipped: set[str], text: Sections, release: Release) -
         parameters += [f"{type_} {name}" for type_, name in zip(own.types, own.names)]
         values = {"name": own.names[0], "second": own.names[-1], "cpp": own.cpp, "inner": own.inner}
         arguments.append(text[own.form].fill(values))
-    if schema.out or schema.name.inplace:  # upstream ignores their returns
-        return Body(parameters, arguments, [])
-    types = [c_return(each.type) for each in schema.returns]
-    if not all(types):
-        return None
-    parameters += [f"{type_}* ret{i}" for i, type_ in enumerate(types)]
-    return Body(parameters, arguments, _assignments(schema, text, release))
+    assignments: list[str] = []
+    if not (schema.out or schema.name.inplace):  # upstream ignores the returns of these
+        types = [c_return(each.type) for each in schema.returns]
+        if not all(types):
+            return None
+        parameters += [f"{type_}* ret{i}" for i, type_ in enumerate(types)]
+        assignments = _assignments(schema, text, release)
+    suffix = f"_v{version.number}" if version.number != 1 else ""
+    name = unambiguous_name(schema.name) + suffix
+    declared = text["declared"].fill({"device": device, "name": name, "parameters": parameters})
+    declaration = text["declaration"].fill({"declared": declared})
+    if version.since:
+        declaration = text["gated"].fill({"since": version.since, "declaration": declaration})
+    definition = text["definition"].fill(
+        {
+            "declared": declared,
+            "result": "auto tmp_result = " if assignments else "",
+            "call": call,
+            "arguments": " " * 12 + ", ".join(arguments) if arguments else "",
+            "statements": "".join([f"\n        {each}" for each in assignments]),
+            "lines": "\n".join([f"\t\t{each}" for each in assignments]),
+        }
+    )
+    return declaration, definition
 
 
 def _skipped(argument: Argument, text: Sections, release: Release) -> str:

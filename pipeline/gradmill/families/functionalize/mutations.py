@@ -13,7 +13,7 @@ from gradmill.cpp.bindings import passing_of
 from gradmill.cpp.dispatcher import Parameter, goals, parameters
 from gradmill.cpp.results import aliased_arguments, fresh_results, result_type, return_statement
 from gradmill.cpp.translate import translate
-from gradmill.families.functionalize.wrapping import META, TEXT, UNWRAPPED, in_kernel, kernel_of, scope
+from gradmill.families.functionalize.wrapping import META, TEXT, UNWRAPPED, in_kernel, scope
 from gradmill.grammar.names import unambiguous_name
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import Argument, is_tensor_like, schema_kind
@@ -27,8 +27,11 @@ def mutation(function: NativeFunction, functional: NativeFunction, release: Rele
     """The kernel of an out, in-place or mutable variant. Raises SpecError for one that does not fit the functional
     variant."""
     schema, how, text = function.func, passing_of(function, release, symint=True), TEXT.of(release)
-    kernel, tensors = kernel_of(function, release), [a for a in schema.arguments if is_tensor_like(a.type)]
-    unwrapped = scope(kernel, UNWRAPPED)
+    own_kernel, tensors = (
+        in_kernel(function, release, syncs=True),
+        [a for a in schema.arguments if is_tensor_like(a.type)],
+    )
+    unwrapped = scope(function, release, UNWRAPPED)
     wanted = parameters(functional.func, how)
     written = [a.name for a in schema.arguments if a.is_write]
     aliased = [name for name in aliased_arguments(schema) if name is not None]
@@ -46,14 +49,14 @@ def mutation(function: NativeFunction, functional: NativeFunction, release: Rele
     on_xla = [f"{a.name}.device().type() == c10::DeviceType::XLA" for a in others if a.type == "Tensor"]
     return text["mutation"].fill(
         {
-            **in_kernel(kernel, release, syncs=True),
+            **own_kernel,
             "runs_on_meta": str(runs_on_meta).lower(),
-            "meta_arguments": ", ".join(value.text for value in scope(kernel, META)),
+            "meta_arguments": ", ".join(value.text for value in scope(function, release, META)),
             "all_functional": " && ".join(("true", *_are_functional(a for a in tensors if a.annotation is not None))),
             "any_functional": " || ".join(("false", *_are_functional(others))),
             "any_xla": " || ".join(("false", *on_xla)),
             "struct": unambiguous_name(schema.name),
-            "arguments": ", ".join(translate(unwrapped, goals(kernel.parameters))),
+            "arguments": ", ".join(translate(unwrapped, goals(parameters(schema, how)))),
             "assigned": f"{result_type(schema, release)} {_OUTPUT} = " if schema.returns else "",
             "returned": return_statement(function, [*aliased, *own], release),
             "functional": unambiguous_name(functional.func.name),

@@ -13,7 +13,7 @@ from gradmill.cpp.results import result_type
 from gradmill.cpp.translate import translate
 from gradmill.cpp.types import OWNED_LISTS
 from gradmill.cpp.view_metas import check_base, makes_several, view_meta
-from gradmill.families.functionalize.wrapping import META, TEXT, UNWRAPPED, in_kernel, kernel_of, scope
+from gradmill.families.functionalize.wrapping import META, TEXT, UNWRAPPED, in_kernel, scope
 from gradmill.grammar.names import unambiguous_name
 from gradmill.grammar.types import element
 from gradmill.model.native import NativeFunction
@@ -33,18 +33,18 @@ def view(function: NativeFunction, group: ViewGroup, release: Release) -> str:
         hint = "functionalization calls it in place of the view"
         raise SpecError(f"'{group.view.func.name}' is a view and has no copy variant", hint, field=("func",))
     _check_one_base(schema)
-    kernel, how = kernel_of(function, release), passing_of(function, release, symint=True)
+    own_kernel, how = in_kernel(function, release, syncs=False), passing_of(function, release, symint=True)
     wanted = goals(parameters(copy.func, how))
     symbolic = [_is_symbolic(a.name, a.type) for a in copy.func.arguments if a.type.startswith("SymInt")]
     statements = [text["symbolic_input"].fill({"symbolic": each}) for each in symbolic]
     inplace = "inplace_view" in function.tags  # it only changes what its argument looks at
     values = {
-        **in_kernel(kernel, release, syncs=False),
+        **own_kernel,
         "tensor": schema.arguments[0].name,
         "struct": unambiguous_name(schema.name),
-        "arguments": ", ".join(translate(scope(kernel, UNWRAPPED), wanted)),
+        "arguments": ", ".join(translate(scope(function, release, UNWRAPPED), wanted)),
         "copy": unambiguous_name(copy.func.name),
-        "meta_arguments": ", ".join(translate(scope(kernel, META), wanted)),
+        "meta_arguments": ", ".join(translate(scope(function, release, META), wanted)),
         "symbolic": text["symbolic"].fill({"statements": "\n      ".join(statements)}),
         "result": result_type(schema, release),
         "view_meta": _view_meta(

@@ -5,13 +5,12 @@ torchgen: `lazy_ir.GenLazyNativeFuncDefinition`.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from gradmill.cpp.backend_kernels import declarator, parameters_of, to_dispatcher
 from gradmill.cpp.dispatcher import declared
 from gradmill.families.lazy.ir import VALUE, IrArgument, IrSchema
 from gradmill.families.lazy.node_text import symbol
 from gradmill.families.sections import Sections, Text
+from gradmill.model.backends import BackendFunction
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import has_symint, is_tensor_like, schema_kind
 from gradmill.problems.problem import SpecError
@@ -22,43 +21,26 @@ _TEXT = Text("lazy/kernels.cpp", phrases=True)
 _ELSEWHERE = "move the operator to supported, and write its kernel"
 
 
-class Traced(Struct, frozen=True):
-    """A function with a generated kernel."""
-
-    function: NativeFunction
-    schema: IrSchema
-    class_name: str
-    kernel: str
-    symint: bool
-
-
-def kernel(of: Traced, release: Release) -> str:
+def kernel(of: BackendFunction, schema: IrSchema, release: Release, *, symint: bool) -> str:
     """The definition of a kernel. Raises a SpecError for an operation that no kernel can trace."""
-    text, schema = _TEXT.of(release), of.schema
-    name = f"{of.class_name}::{of.kernel}"
+    text, function, name = _TEXT.of(release), of.function, of.function.func.name
+    called = text["overload" if name.overload else "operator"]
+    arguments = ",\n                ".join(to_dispatcher(function, release, symint=symint))
+    fallback = {  # the call of the eager kernel, if the user forces it
+        "symbol": symbol(schema, release),
+        "called": called.fill({"name": name.unqualified, "overload": name.overload}),
+        "arguments": arguments,
+    }
     return text["kernel"].fill(
         {
-            "declarator": declarator(of.function, name, release, symint=of.symint),
-            "fallback": _fallback(of, text, release),
+            "declarator": declarator(function, f"{of.backend.class_name}::{of.member.kernel}", release, symint=symint),
+            "fallback": text["fallback"].fill(fallback),
             "devices": ", ".join(_devices(schema)),
             "values": "\n        ".join(filter(None, (_value(a, text) for a in schema.values))),
             "node": schema.node,
-            "inputs": ", ".join(_input(a, of, text) for a in schema.arguments),
-            "shapes": _shapes(of, text),
-            "result": _result(of, text),
-        }
-    )
-
-
-def _fallback(of: Traced, text: Sections, release: Release) -> str:
-    """The call of the eager kernel, if the user forces it."""
-    name = of.function.func.name
-    called = {"name": name.unqualified, "overload": name.overload}
-    return text["fallback"].fill(
-        {
-            "symbol": symbol(of.schema, release),
-            "called": text["overload" if name.overload else "operator"].fill(called),
-            "arguments": ",\n                ".join(to_dispatcher(of.function, release, symint=of.symint)),
+            "inputs": ", ".join(_input(a, text, symint=symint) for a in schema.arguments),
+            "shapes": _shapes(of, schema, text, symint=symint),
+            "result": _result(function, schema, text),
         }
     )
 
@@ -87,25 +69,22 @@ def _value(argument: IrArgument, text: Sections) -> str:
     return text[section].fill({"name": argument.name})
 
 
-def _input(argument: IrArgument, of: Traced, text: Sections) -> str:
+def _input(argument: IrArgument, text: Sections, *, symint: bool) -> str:
     """The argument that is passed to the node's constructor."""
-    return text[_input_form(argument, of)].fill({"name": argument.name, "element": argument.element})
-
-
-def _input_form(argument: IrArgument, of: Traced) -> str:
-    """The section with the form of such an argument."""
+    if argument.is_value and argument.form not in ("base", "optional"):
+        raise _not_traced(argument)
     optional = "optional_" if argument.form == "optional" else ""
-    if argument.is_value:
-        if argument.form not in ("base", "optional"):
-            raise _not_traced(argument)
-        if argument.is_scalar:
-            return "scalar_input"
-        if argument.is_tensor_list and not optional:
-            return "tensors_input"
-        return f"{optional}symint_input" if argument.is_symint else f"{optional}tensor_input"
-    if argument.type.startswith("SymInt[") and argument.type.endswith("]"):
-        return "symints_input" if of.symint else "vector_input"
-    return f"{optional}vector_input" if argument.element else "input"
+    if argument.is_scalar and argument.is_value:
+        section = "scalar_input"
+    elif argument.is_value and argument.is_tensor_list and not optional:
+        section = "tensors_input"
+    elif argument.is_value:
+        section = f"{optional}symint_input" if argument.is_symint else f"{optional}tensor_input"
+    elif argument.type.startswith("SymInt[") and argument.type.endswith("]"):
+        section = "symints_input" if symint else "vector_input"
+    else:
+        section = f"{optional}vector_input" if argument.element else "input"
+    return text[section].fill({"name": argument.name, "element": argument.element})
 
 
 def _not_traced(argument: IrArgument) -> SpecError:
@@ -113,11 +92,14 @@ def _not_traced(argument: IrArgument) -> SpecError:
     return SpecError(problem, _ELSEWHERE, field=("func",), needle=argument.type)
 
 
-def _shapes(of: Traced, text: Sections) -> str:
+def _shapes(of: BackendFunction, schema: IrSchema, text: Sections, *, symint: bool) -> str:
     """The statements that compute the shapes of the results."""
-    computed = _by_meta(of, text) if has_meta(of.function) else _by_function(of, text)
-    arguments = ", ".join(a.name for a in of.schema.arguments)
-    values = {"count": str(of.schema.returns), "arguments": arguments, "schema": f"aten::{of.function.func}"}
+    arguments = ", ".join(a.name for a in schema.arguments)
+    if has_meta(of.function):
+        computed = _by_meta(of.function, text, symint=symint)
+    else:
+        computed = text["by_function"].fill({"kernel": of.member.kernel, "arguments": arguments})
+    values = {"count": schema.returns, "arguments": arguments, "schema": f"aten::{of.function.func}"}
     return computed + text["checked_shapes"].fill(values)
 
 
@@ -130,17 +112,16 @@ def _is_view_copy(function: NativeFunction) -> bool:
     return "view_copy" in function.tags
 
 
-def _by_meta(of: Traced, text: Sections) -> str:
-    function, schema = of.function, of.function.func
+def _by_meta(function: NativeFunction, text: Sections, *, symint: bool) -> str:
+    schema, count = function.func, len(function.func.returns)
     tensors = [a.name for a in schema.arguments if is_tensor_like(a.type)]
     passed = [f"{a.name}_meta" if is_tensor_like(a.type) else a.name for a in schema.arguments]
     if _is_view_copy(function) and EXPLICIT_NON_FUNCTIONAL not in function.dispatch:
         problem = f"'{schema.name}' is tagged view_copy and has no kernel for {EXPLICIT_NON_FUNCTIONAL}"
         raise SpecError(problem, "give it one", field=("func",))
     namespace = EXPLICIT_NON_FUNCTIONAL.lower() if _is_view_copy(function) else "meta"
-    called = schema.name.unqualified + ("_symint" if of.symint and has_symint(schema) else "")
-    count = of.schema.returns
-    each = ",".join(text["shape_of_one"].fill({"index": str(i)}) for i in range(count))
+    called = schema.name.unqualified + ("_symint" if symint and has_symint(schema) else "")
+    each = ",".join(text["shape_of_one"].fill({"index": i}) for i in range(count))
     return text["by_meta"].fill(
         {
             "conversions": "\n        ".join(text["to_meta"].fill({"name": name}) for name in tensors),
@@ -151,11 +132,6 @@ def _by_meta(of: Traced, text: Sections) -> str:
     )
 
 
-def _by_function(of: Traced, text: Sections) -> str:
-    arguments = ", ".join(a.name for a in of.schema.arguments)
-    return text["by_function"].fill({"kernel": of.kernel, "arguments": arguments})
-
-
 def shape_function(function: NativeFunction, kernel: str, release: Release, *, symint: bool) -> str:
     """The declaration of the function that computes the shapes of a kernel's results; "" if its meta kernel does."""
     if has_meta(function):
@@ -164,11 +140,11 @@ def shape_function(function: NativeFunction, kernel: str, release: Release, *, s
     return _TEXT.of(release)["shape_function"].fill({"kernel": kernel, "parameters": parameters})
 
 
-def _result(of: Traced, text: Sections) -> str:
+def _result(function: NativeFunction, schema: IrSchema, text: Sections) -> str:
     """The statements that return the results."""
-    schema, count = of.schema, of.schema.returns
-    values = {"count": str(count), "value": VALUE, "name": schema.tensors[0] if schema.tensors else ""}
-    if schema_kind(of.function.func) in ("inplace", "out", "scratch"):
+    count = schema.returns
+    values = {"count": count, "value": VALUE, "name": schema.tensors[0] if schema.tensors else ""}
+    if schema_kind(function.func) in ("inplace", "out", "scratch"):
         if count != 1:
             problem = f"'{schema.name}' writes to its arguments and returns {count} values, not one"
             raise SpecError(problem, _ELSEWHERE, field=("func",))

@@ -5,10 +5,11 @@ torchgen: `lazy_ir.GenLazyIR`, `lazy_ir.GenTSLazyIR`, `lazy_ir.generate_non_nati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from gradmill.families.lazy.ir import NON_NATIVE, IrArgument, IrSchema, chosen, ir_schema
 from gradmill.families.sections import Sections, Text
+from gradmill.families.template import Value
 from gradmill.model.backends import OwnNode
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
@@ -31,22 +32,30 @@ def symbol(schema: IrSchema, release: Release) -> str:
 def node(schema: IrSchema, release: Release) -> str:
     """The class. Raises a SpecError for an argument that no node can have."""
     text = _TEXT.of(release)
-    parameters = [f"const {a.cpp}& {a.name}" for a in schema.arguments]
     shapes = [text["shapes"].fill({})] if "ShapePrecompute" in schema.properties else []
     optionals = [a.name for a in schema.values if a.form == "optional"]
+    parameters = [f"const {a.cpp}& {a.name}" for a in schema.arguments]
+    values = {
+        "name": schema.node,
+        "kind": schema.kind or symbol(schema, release),
+        "parameters": ", ".join(parameters),
+        "operator": schema.operator,
+        "outputs": schema.returns,
+        "compared": " &&\n        ".join(_compared(schema, text)),
+        **_lowered(schema, text),
+    }
     return text["node"].fill(
         {
-            "name": schema.node,
-            "kind": schema.kind or symbol(schema, release),
+            **values,
             "parameters": ", ".join([*parameters, *shapes]),
             "base": _base(schema, text),
             "initializers": "".join(_initializer(a, text) for a in schema.members),
             "flags": "\n    ".join(text["flag"].fill({"name": each}) for each in optionals),
             "shown": "\n    ".join(_shown(a, text) for a in schema.members),
-            "create": _create(schema, parameters, text),
-            "reuse": _reuse(schema, parameters, text),
-            "lower": _lower(schema, text),
-            "members": "\n  ".join(_member(a, text, release) for a in schema.members),
+            "create": _one_of(schema, {"CreateFn": "create", "CreateFnDeclOnly": "create_declared"}, text, values),
+            "reuse": _one_of(schema, {"CanBeReused": "reuse", "CanBeReusedDeclOnly": "reuse_declared"}, text, values),
+            "lower": _one_of(schema, {"Lower": "lower", "LowerDeclOnly": "lower_declared"}, text, values),
+            "members": "\n  ".join(_member(a, text) for a in schema.members),
             "has_flags": "\n  ".join(text["has_flag"].fill({"name": each}) for each in optionals),
         }
     )
@@ -98,7 +107,7 @@ def _shown(argument: IrArgument, text: Sections) -> str:
     return text["optional_shown"].fill({"name": argument.name, "value": value})
 
 
-def _member(argument: IrArgument, text: Sections, release: Release) -> str:
+def _member(argument: IrArgument, text: Sections) -> str:
     if argument.type == "str":
         return text["string_member"].fill({"name": argument.name})
     if _is_optional_string(argument):
@@ -106,60 +115,37 @@ def _member(argument: IrArgument, text: Sections, release: Release) -> str:
     return f"{argument.cpp} {argument.name};"
 
 
-def _create(schema: IrSchema, parameters: list[str], text: Sections) -> str:
-    values = {"name": schema.node, "parameters": ", ".join(parameters)}
-    return _one_of(schema, {"CreateFn": "create", "CreateFnDeclOnly": "create_declared"}, text, lambda: values)
+def _compared(schema: IrSchema, text: Sections) -> list[str]:
+    """The comparisons of a node with arguments: of operands, then of members."""
+    sections = [("operand", a) for a in schema.values] + [("member", a) for a in schema.members]
+    return [
+        text[f"same_optional_{kind}" if a.form == "optional" else f"same_{kind}"].fill({"name": a.name})
+        for kind, a in sections
+    ]
 
 
-def _reuse(schema: IrSchema, parameters: list[str], text: Sections) -> str:
-    """The function that compares a node with arguments."""
+def _lowered(schema: IrSchema, text: Sections) -> dict[str, Value]:
+    """The arguments of the function that lowers a node to TorchScript."""
 
-    def values() -> dict[str, str]:
-        groups = (schema.positional, schema.keyword)
-        compared = [_compared(a, text) for group in groups for a in group if a.is_value]
-        compared += [_compared(a, text) for group in groups for a in group if not a.is_value]
-        return {"parameters": ", ".join(parameters), "compared": " &&\n        ".join(compared)}
+    def value(argument: IrArgument) -> str:
+        if not argument.is_value:
+            return argument.name
+        return text["optional_lowered" if argument.form == "optional" else "lowered"].fill({"name": argument.name})
 
-    return _one_of(schema, {"CanBeReused": "reuse", "CanBeReusedDeclOnly": "reuse_declared"}, text, values)
-
-
-def _compared(argument: IrArgument, text: Sections) -> str:
-    kind = "operand" if argument.is_value else "member"
-    section = f"same_optional_{kind}" if argument.form == "optional" else f"same_{kind}"
-    return text[section].fill({"name": argument.name})
-
-
-def _lower(schema: IrSchema, text: Sections) -> str:
-    """The function that lowers a node to TorchScript."""
-
-    def values() -> dict[str, str]:
-        arguments = [_lowered(a, text) if a.is_value else _named(a, a.name) for a in schema.positional]
-        keyword = [_named(a, _lowered(a, text)) for a in schema.keyword if a.is_value]
-        keyword += [_named(a, a.name) for a in schema.keyword if not a.is_value]
-        return {
-            "count": str(len(arguments)),
-            "keyword_count": str(len(keyword)),
-            "arguments": "\n    ".join(text["argument"].fill({"value": each}) for each in arguments),
-            "keyword_arguments": "\n    ".join(text["keyword_argument"].fill({"value": each}) for each in keyword),
-            "operator": schema.operator,
-            "outputs": str(schema.returns),
-        }
-
-    return _one_of(schema, {"Lower": "lower", "LowerDeclOnly": "lower_declared"}, text, values)
+    arguments = [value(a) if a.is_value else f'"{a.name}", {a.name}' for a in schema.positional]
+    keyword = [f'"{a.name}", {value(a)}' for a in sorted(schema.keyword, key=lambda a: not a.is_value)]
+    return {
+        "count": len(arguments),
+        "keyword_count": len(keyword),
+        "arguments": "\n    ".join(text["argument"].fill({"value": each}) for each in arguments),
+        "keyword_arguments": "\n    ".join(text["keyword_argument"].fill({"value": each}) for each in keyword),
+    }
 
 
-def _lowered(argument: IrArgument, text: Sections) -> str:
-    return text["optional_lowered" if argument.form == "optional" else "lowered"].fill({"name": argument.name})
-
-
-def _named(argument: IrArgument, value: str) -> str:
-    return f'"{argument.name}", {value}'
-
-
-def _one_of(schema: IrSchema, sections: dict[str, str], text: Sections, values: Callable[[], dict[str, str]]) -> str:
+def _one_of(schema: IrSchema, sections: dict[str, str], text: Sections, values: dict[str, Value]) -> str:
     """The section of the property that the node has; "" if it has none."""
     section = next((sections[each] for each in schema.properties if each in sections), "")
-    return text[section].fill(values()) if section else ""
+    return text[section].fill(values) if section else ""
 
 
 def own_nodes(nodes: Sequence[OwnNode], release: Release) -> tuple[Numbered, list[tuple[int, SpecError]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradmill.families.backends.stubs import stub
 from gradmill.families.lazy import files
 from gradmill.families.lazy.ir import IrSchema, ir_schema
-from gradmill.families.lazy.kernel_text import Traced, kernel, shape_function
+from gradmill.families.lazy.kernel_text import kernel, shape_function
 from gradmill.families.lazy.node_text import node
 from gradmill.model.backends import BackendFunction
 from gradmill.model.native import Kernel
@@ -19,10 +19,9 @@ def render(of: BackendFunction, release: Release) -> dict[str, str]:
     if schema is not None:
         pieces[files.NODE] = node(schema, release)
     if schema is not None and member.traced:
-        symint, class_name, own = _takes_symint(of), of.backend.class_name, member.kernel
-        traced = Traced(function=function, schema=schema, class_name=class_name, kernel=own, symint=symint)
-        pieces[files.KERNEL] = kernel(traced, release)
-        pieces[files.SHAPE_FUNCTION] = shape_function(function, own, release, symint=symint)
+        symint = _takes_symint(of)
+        pieces[files.KERNEL] = kernel(of, schema, release, symint=symint)
+        pieces[files.SHAPE_FUNCTION] = shape_function(function, member.kernel, release, symint=symint)
     return pieces
 
 
