@@ -184,11 +184,8 @@ class MadeUp(Family):
     def titled(self, names):
         return f"made up {names.name}"
 
-    def plan(self, subject, release):
-        return str(subject.func.name)
-
-    def render(self, plan, release):
-        return {"name": f"// {plan}"}
+    def render(self, subject, release, *, marks=False):
+        return {"name": f"// {subject.func.name}"}
 
 
 MADE_UP = MadeUp()

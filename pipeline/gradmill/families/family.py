@@ -1,4 +1,4 @@
-"""The definition of an output family: its units, their plans, their pieces of text, and its files."""
+"""The definition of an output family: its units, their pieces of text, and its files."""
 
 from __future__ import annotations
 
@@ -94,19 +94,15 @@ class Registered(Struct, frozen=True):
 
 
 class Family:
-    """An output family. A unit is rendered from its subject. In families with many facts that takes two steps: the
-    subject yields a plan, the plan yields pieces of text.
-
-    A subclass declares what differs. The rest is found by name in its folder: `text.py` has `render`, which takes the
-    subject or its plan, and the release, and returns all pieces; or a function for each piece (None: the unit is not in
-    upstream's list). `plan.py` has `plan`, and `marked` if plans have formulas. They are imported when a unit is
-    rendered.
+    """An output family. A subclass declares what differs. The rest is found in the module `text` of its folder:
+    `render` takes the subject of a unit and the release, and returns all pieces of the unit's text. The module is
+    imported when a unit is rendered.
     """
 
     name: str  # of its folder, too
     label: str  # the plural of its units, for messages
     unit: str = "function"  # the kind of its units, one of stages/kinds
-    subject: str = "schemas.function"  # the function of stages that returns what a unit is planned from
+    subject: str = "schemas.function"  # the function of stages that returns what a unit is rendered from
     order: str = "schemas.of_file"  # the function of stages that sorts the units, if they are functions
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
@@ -135,29 +131,17 @@ class Family:
     registered: Registered | None = None  # if its units are kernels
     known: re.Pattern[str] | None = None  # the names of its files in any layout, if they are not those of its templates
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
-    planner: str = ""  # the module of its folder that has `plan`; "": text is rendered from the subject itself
+    has_formulas: bool = False  # whether units print formulas of entries, between marks if asked for
     cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
     # The parts of templates that files may contain: functions of the text and its holes, by name.
     parts: dict[str, Callable[[str, Iterable[str]], str]] = {}
 
-    def plan(self, subject: Any, release: Release) -> Any:
-        """All facts that the text of a subject needs; the subject itself in a family without plans. Raises SpecError
-        as the planner does."""
-        return _module(self.name, self.planner).plan(subject, release) if self.planner else subject
-
-    def render(self, plan: Any, release: Release) -> dict[str, str]:
-        """The pieces of a unit's text, by name. Raises SpecError for a unit that has none."""
-        text = _module(self.name, "text")
-        if hasattr(text, "render"):
-            pieces: dict[str, str] = text.render(plan, release)
-            return pieces
-        texts = {piece: getattr(text, piece)(plan, release) for piece in self.rendered}
-        return {piece: own for piece, own in texts.items() if own is not None}
-
-    def marked(self, plan: Any) -> Any:
-        """The plan with marks around its formulas, if it has any, that name their field of the unit's entry."""
-        marked = getattr(_module(self.name, self.planner), "marked", None) if self.planner else None
-        return plan if marked is None else marked(plan)
+    def render(self, subject: Any, release: Release, *, marks: bool = False) -> dict[str, str]:
+        """The pieces of a unit's text, by name. `marks`: whether formulas stand between marks that name their field of
+        the unit's entry. Raises SpecError for a unit that has none."""
+        of_formulas = {"marks": marks} if self.has_formulas else {}
+        pieces: dict[str, str] = _text(self.name).render(subject, release, **of_formulas)
+        return pieces
 
     def is_in(self, release: Release) -> bool:
         """Whether the release has the family; one that it lacks is left out of a subset."""
@@ -223,8 +207,8 @@ class BackendFamily(Family):
 
 
 @cache
-def _module(family: str, name: str) -> ModuleType:
-    return import_module(f"gradmill.families.{family}.{name}")
+def _text(family: str) -> ModuleType:
+    return import_module(f"gradmill.families.{family}.text")
 
 
 @lru_cache(maxsize=8192)  # families use the same names

@@ -1,7 +1,5 @@
-"""Stage `emit:<unit>`: one unit to its pieces of C++ text.
-
-Each unit is planned first, from its subject: the part of a function or an info that the family prints.
-"""
+"""Stage `emit:<unit>`: one unit to its pieces of C++ text, from its subject: the part of a function or an info that the
+family prints."""
 
 from msgspec.structs import replace
 
@@ -71,8 +69,7 @@ def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, ma
     if subject is None:
         return {}
     try:
-        plan = kind.plan(subject, facts)
-        return kind.render(kind.marked(plan) if marks else plan, facts)
+        return kind.render(subject, facts, marks=marks)
     except SpecError as error:
         for each in (error, *error.others):
             problem = problem_of(each, *_place(db, family, name, each))

@@ -41,13 +41,9 @@ class Graphs(Family):
             for ending in ENDINGS
         ]
 
-    def plan(self, subject: dict[str, str], release: Release) -> dict[str, str]:
+    def render(self, subject: dict[str, str], release: Release, *, marks: bool = False) -> dict[str, str]:
         """The pieces themselves: the stage has rendered them."""
         return subject
-
-    def render(self, plan: dict[str, str], release: Release) -> dict[str, str]:
-        """The pieces themselves."""
-        return plan
 
 
 GRAPHS = Graphs()

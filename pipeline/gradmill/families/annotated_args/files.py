@@ -33,7 +33,6 @@ class AnnotatedArgs(Family):
     unit, subject = "binding", "python_names.named_functions"
     templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (ROWS,)
-    planner = "text"
     slots = {"annotated_args": ROWS}
     described = by_default = False
     known = regex(r"annotated_fn_args\.py")

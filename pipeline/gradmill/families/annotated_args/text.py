@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from gradmill.families.annotated_args.files import MODULES
+from gradmill.families.annotated_args.files import MODULES, ROWS
 from gradmill.families.bindings.parser_types import parser_type
 from gradmill.model.bindings import Binding
 from gradmill.model.regex import regex
@@ -65,6 +65,7 @@ def _row(argument: Argument, *, keyword_only: bool) -> Row:
     return Row(keyword_only, argument.name, parser_type(_SIZES.sub("[]", argument.type)), size)
 
 
-def rows(plan: AnnotatedArgs, release: Release) -> str:
+def render(binding: Binding, release: Release) -> dict[str, str]:
     """The rows."""
-    return "".join(f"    {plan.name}: {[row.fields() for row in overload]!r},\n" for overload in plan.overloads)
+    of = plan(binding, release)
+    return {ROWS: "".join(f"    {of.name}: {[row.fields() for row in each]!r},\n" for each in of.overloads)}

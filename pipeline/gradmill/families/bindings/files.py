@@ -36,7 +36,6 @@ class Bindings(Family):
 
     name, label = "bindings", "Python bindings"
     unit, subject = "binding", "python_names.binding"
-    planner = "plan"
     templates, needs = (SHARDED, *_FILES), SHARDED
     reads = ("deprecated",)
     rendered = (INCLUDE, DECLARATION, DEFINITION, ROW)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from gradmill.cpp.literals import string_literal
-from gradmill.families.bindings.plan import TENSOR, TEXT, BindingPlan
+from gradmill.families.bindings.files import ROW
+from gradmill.families.bindings.plan import TENSOR, TEXT, BindingPlan, plan
+from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE
 from gradmill.families.sections import Sections
 from gradmill.families.template import Value
+from gradmill.model.bindings import Binding
 from gradmill.releases.model import Release
 
 # Modules -> the C++ variable with the module, for functions that Python code overrides.
@@ -19,9 +22,15 @@ _OWNERS = {
 }
 
 
-def include(plan: BindingPlan, release: Release) -> str:
-    """The `#include` of the functions' header."""
-    return TEXT.of(release)["include"].fill({"header": plan.header})
+def render(binding: Binding, release: Release) -> dict[str, str]:
+    """The pieces of a binding. Raises SpecError, with the entry that it is in."""
+    of = plan(binding, release)
+    return {
+        INCLUDE: TEXT.of(release)["include"].fill({"header": of.header}),
+        DECLARATION: declaration(of, release),
+        DEFINITION: definition(of, release),
+        ROW: row(of, release),
+    }
 
 
 def declaration(plan: BindingPlan, release: Release) -> str:

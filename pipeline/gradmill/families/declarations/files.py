@@ -23,7 +23,6 @@ class Declarations(InAten):
 
     name, label = "declarations", "declarations"
     subject = "schemas.with_origin"
-    planner = "plan"
     needs = "ATen/Operator.h"
     rendered = (DECLARATION,)
     slots = {"declarations": DECLARATION}

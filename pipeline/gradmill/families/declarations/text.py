@@ -12,7 +12,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from gradmill.families.declarations.plan import Declaration
+from gradmill.families.declarations.plan import plan
+from gradmill.families.family import DECLARATION
+from gradmill.model.native import WithOrigin
 from gradmill.model.regex import regex
 from gradmill.releases.model import Release
 
@@ -25,10 +27,10 @@ _ONE_LINE = 1e9  # upstream's width
 Scalar = str | bool | int | float | None
 
 
-def declaration(plan: Declaration, release: Release) -> str:
+def render(subject: WithOrigin, release: Release) -> dict[str, str]:
     """The declaration. Its fields keep their order, those of arguments and returns are sorted."""
-    fields: dict[str, Any] = to_builtins(plan)
-    return _mapping([_field(name, value) for name, value in fields.items()], "")
+    fields: dict[str, Any] = to_builtins(plan(subject, release))
+    return {DECLARATION: _mapping([_field(name, value) for name, value in fields.items()], "")}
 
 
 def _field(name: str, value: Any) -> str:

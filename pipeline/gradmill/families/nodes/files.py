@@ -29,7 +29,7 @@ class Nodes(Family):
 
     name, label = "nodes", "Nodes"
     unit, subject = "Node", REVERSE
-    planner = "plan"
+    has_formulas = True
     templates, needs = (HEADER, SOURCE, BINDINGS_HEADER, BINDINGS), HEADER
     rendered = (DECLARATION, DEFINITION, INITIALIZER, PROPERTIES)
     slots = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from gradmill.families.nodes.plan import Gradient, NodePlan, Saved
+from gradmill.families.family import DECLARATION, DEFINITION
+from gradmill.families.nodes.files import INITIALIZER, PROPERTIES
+from gradmill.families.nodes.plan import Gradient, NodePlan, Saved, marked, plan
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import Value
+from gradmill.model.autograd import Reverse
 from gradmill.releases.model import Release
 
 _TEXT, _PYTHON = Text("nodes/node.cpp"), Text("nodes/python.cpp")
 _LOCK = "std::lock_guard<std::mutex> lock(mutex_);"
 _DEFINITION = ("gradient_function", "ivalue_function", "apply", "compiled_args", "apply_with_saved")  # in this order
 _ANY_DEFINED = "bool any_grad_defined = any_variable_defined(grads);"
+
+
+def render(info: Reverse, release: Release, *, marks: bool = False) -> dict[str, str]:
+    """The pieces of a Node. `marks`: whether formulas stand between marks that name their inputs. Raises SpecError for
+    an attribute that cannot be saved."""
+    of = plan(info, release)
+    of = marked(of) if marks else of
+    pieces = {INITIALIZER: initializer(of, release), PROPERTIES: properties(of, release)}
+    return {DECLARATION: declaration(of, release), DEFINITION: definition(of, release), **pieces}
 
 
 def declaration(plan: NodePlan, release: Release) -> str:

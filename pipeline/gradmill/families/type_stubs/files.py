@@ -38,7 +38,6 @@ class TypeStubs(Family):
     needs_file = "stub_script"
     reads = ("deprecated", "stub_script", "torch_docs", "tensor_docs", "torchgen_model")
     rendered = ("hints", "class")
-    planner = ""
     slots = _SLOTS
     described = by_default = False
     subsets = {"stubs": ""}

@@ -50,7 +50,7 @@ class VariableType(Sharded):
     unit, subject = "kernel", DERIVATIVES
     templates, needs = (HEADER, TEMPLATE), TEMPLATE
     rendered = (DEFINITION, REGISTRATION)  # of each dispatch key
-    kernel, planner = "VariableType", "plan.kernel"
+    kernel, has_formulas = "VariableType", True
     folders = ("templates",)
     shards_by = "cpp_name"
     registered = Registered(TEMPLATE, _REGISTRATIONS, by_key=True)

@@ -1,4 +1,4 @@
-"""How a kernel calls the kernel below: unpacked arguments, guard, function, results.
+"""Renders how a kernel calls the kernel below: unpacked arguments, guard, function, results.
 
 Debug builds also check that the call replaces no tensor or storage of its arguments and returns new ones.
 
@@ -6,15 +6,17 @@ torchgen: `gen_variable_type.emit_call`, `gen_variable_type.wrap_output`, `gen_v
 `gen_variable_type.check_tensorimpl_and_storage`.
 """
 
-from msgspec import Struct
-
 from gradmill.cpp.bindings import passing_of
 from gradmill.cpp.dispatcher import return_type
 from gradmill.cpp.types import ITENSOR_LIST, TENSOR, TENSOR_LIST, argument_type, optional, return_value_type
+from gradmill.families.sections import Sections, Text
+from gradmill.families.template import GAP
 from gradmill.families.variable_type.plan.subject import Subject
 from gradmill.model.schema import Argument, has_symint, is_list, is_tensor_like
 from gradmill.problems.problem import SpecError
+from gradmill.releases.model import JIT_DECOMPOSITION, STORAGE_USE_COUNT
 
+_TEXT = Text("variable_type/call.cpp")
 # C++ type of an argument -> the kind of its checks.
 _CHECKED = {
     TENSOR: "tensor",
@@ -24,75 +26,50 @@ _CHECKED = {
 }
 
 
-class Unpacked(Struct, frozen=True, gc=False, array_like=True):
-    """An argument that is a tensor, or a list of them."""
-
-    name: str
-    position: int
-    is_list: bool
-
-
-class Decomposition(Struct, frozen=True, gc=False, array_like=True):
-    """The decomposition that runs in place of the call if an input has a tangent and no forward formula exists."""
-
-    condition: str
-    operator: str
-    overload: str
-    returns: str
-    arguments: tuple[str, ...]
-
-
-class Result(Struct, frozen=True, gc=False, array_like=True):
-    """The checks of a returned tensor."""
-
-    name: str
-    aliased: str  # the argument whose storage it shares, "" for none
-    own_storage: bool
-    own_tensor: bool
-
-
-class KernelCall(Struct, frozen=True, gc=False, array_like=True):
-    """The call of the kernel below."""
-
-    function: str
-    arguments: tuple[str, ...]
-    below_autograd: bool  # else below ADInplaceOrView, too
-    results: tuple[str, ...]  # names; none if arguments are written to, or nothing is returned
-    moves: bool  # whether results are moved
-    decomposition: Decomposition | None
-    checked: tuple[tuple[str, str], ...]  # arguments, and the kind of their checks
-    returned: tuple[Result, ...]
-    kernel: str  # the name of the calling kernel, for messages
-
-
-def unpacked(subject: Subject) -> tuple[Unpacked, ...]:
-    """The arguments that the kernel unpacks."""
-    arguments = enumerate(subject.function.func.arguments)
-    return tuple(Unpacked(a.name, i, is_list(a.type)) for i, a in arguments if _is_unpacked(a))
+def unpacked(subject: Subject) -> list[str]:
+    """The lines that unpack arguments which are tensors, or lists of them."""
+    arguments = [(i, a) for i, a in enumerate(subject.function.func.arguments) if _is_unpacked(a)]
+    return [
+        f'auto{"" if is_list(a.type) else "&"} {a.name}_ = unpack({a.name}, "{a.name}", {i});' for i, a in arguments
+    ]
 
 
 def _is_unpacked(argument: Argument) -> bool:
     return is_tensor_like(argument.type) and "?" not in argument.type
 
 
-def call(subject: Subject, decomposed_if: str) -> KernelCall:
-    """The plan of the call. `decomposed_if`: the condition under which a decomposition runs instead; "": never."""
-    schema = subject.function.func
-    assigned = not subject.modifies and bool(schema.returns)
+def call(subject: Subject, decomposed_if: str) -> list[str]:
+    """The call, between its checks. `decomposed_if`: the condition under which a decomposition runs instead; "":
+    never."""
+    text, exempt = _TEXT.of(subject.release), subject.release.dont_enforce_same_tensor_impl_or_storage
+    called = _call(subject, decomposed_if, text)
+    checked = () if subject.name in exempt else _checked(subject)
+    returned = [] if subject.name in exempt else _returned(subject, text)
+    if not checked:
+        return [called]
+    before = [text[f"before_{kind}"].fill({"name": name}) for name, kind in checked]
+    after = [text[f"after_{kind}"].fill({"name": name}) for name, kind in checked]
+    debug_only = text["debug_only"]
+    return [debug_only.fill({"statements": before}), called, debug_only.fill({"statements": [*after, *returned]})]
+
+
+def _call(subject: Subject, decomposed_if: str, text: Sections) -> str:
+    schema, rewritten = subject.function.func, subject.is_view or subject.modifies
     symint, faithful = "_symint" if has_symint(schema) else "", "_outf" if schema.out else ""
-    exempt = subject.name in subject.release.dont_enforce_same_tensor_impl_or_storage
-    checked, returned = ((), ()) if exempt else (_checked(subject), _returned(subject))
-    return KernelCall(
-        function=f"at::redispatch::{schema.name.unqualified}{symint}{faithful}",
-        arguments=tuple(_passed(a) for a in schema.arguments),
-        below_autograd=subject.is_view or subject.modifies,
-        results=_tied(subject) if assigned else (),
-        moves=any(is_tensor_like(r.type) for r in schema.returns),
-        decomposition=_decomposition(subject, decomposed_if) if decomposed_if else None,
-        checked=checked,
-        returned=returned if checked else (),
-        kernel=subject.wrapper,
-    )
+    below = "AutoDispatchBelowAutograd" if rewritten else "AutoDispatchBelowADInplaceOrView"
+    arguments = ", ".join(("ks & c10::after_autograd_keyset", *map(_passed, schema.arguments)))
+    call = f"at::redispatch::{schema.name.unqualified}{symint}{faithful}({arguments})"
+    values = {"guard": f"at::{below} guard;", "call": call}
+    if subject.modifies or not schema.returns:  # arguments are written to, or nothing is returned
+        return text["call"].fill(values)
+    results = _tied(subject)
+    values["results"] = f"[{', '.join(results)}]" if len(results) > 1 else results[0]
+    values["value"] = "std::move(_tmp)" if any(is_tensor_like(r.type) for r in schema.returns) else "_tmp"
+    if not decomposed_if:
+        return text["call_for_results"].fill(values)
+    if JIT_DECOMPOSITION in subject.release.left_out:
+        return text["call_not_decomposed"].fill(values)
+    return text["call_or_decompose"].fill({**values, **_decomposition(subject, decomposed_if)})
 
 
 def _passed(argument: Argument) -> str:
@@ -105,17 +82,18 @@ def _tied(subject: Subject) -> tuple[str, ...]:
     return (returns[0].name or "result",) if len(returns) == 1 else subject.returns
 
 
-def _decomposition(subject: Subject, condition: str) -> Decomposition:
+def _decomposition(subject: Subject, condition: str) -> dict[str, str]:
+    """The decomposition that runs in place of the call if an input has a tangent and no forward formula exists."""
     schema = subject.function.func
     types = [return_type(r, subject.function, subject.release) for r in schema.returns]
     joined = ", ".join(types)
-    return Decomposition(
-        condition=condition,
-        operator=subject.name,
-        overload=schema.name.overload,
-        returns=joined if len(types) == 1 else f"std::tuple<{joined}>",
-        arguments=tuple(a.name for a in schema.arguments),
-    )
+    return {
+        "condition": condition,
+        "operator": subject.name,
+        "overload": schema.name.overload,
+        "returns": joined if len(types) == 1 else f"std::tuple<{joined}>",
+        "arguments": ", ".join(a.name for a in schema.arguments),
+    }
 
 
 def _checked(subject: Subject) -> tuple[tuple[str, str], ...]:
@@ -129,12 +107,12 @@ def _checked(subject: Subject) -> tuple[tuple[str, str], ...]:
     return tuple(checks)
 
 
-def _returned(subject: Subject) -> tuple[Result, ...]:
+def _returned(subject: Subject, text: Sections) -> list[str]:
+    """The checks of returned tensors: that each has the storage of the argument that it is a view of, or its own."""
     if subject.modifies:
-        return ()
+        return []
     release, wrapper = subject.release, subject.wrapper
-    aliased = release.aliased(subject.base)
-    results = []
+    aliased, checks = release.aliased(subject.base), []
     for i, (name, returned) in enumerate(zip(subject.returns, subject.function.func.returns)):
         if return_value_type(returned.type, release.base_types, mutable=returned.is_write) != TENSOR:
             continue
@@ -142,12 +120,12 @@ def _returned(subject: Subject) -> tuple[Result, ...]:
             raise SpecError(
                 f"view op '{subject.name}' returns several values", "a view op returns one tensor or a list"
             )
-        results.append(
-            Result(
-                name,
-                f"{aliased}_" if aliased is not None else "",
-                aliased is None and wrapper not in release.dont_enforce_storage_impl_use_count,
-                wrapper not in release.dont_enforce_tensor_impl_use_count,
-            )
-        )
-    return tuple(results)
+        values = {"name": name, "kernel": wrapper}
+        if aliased is not None:
+            checks.append(text["same_storage"].fill({"name": f"{aliased}_", "other": name}))
+        elif wrapper not in release.dont_enforce_storage_impl_use_count:
+            check = text["own_storage"].fill(values)
+            checks.append(GAP if STORAGE_USE_COUNT in release.left_out else check)
+        if wrapper not in release.dont_enforce_tensor_impl_use_count:
+            checks.append(text["own_tensor"].fill(values))
+    return checks

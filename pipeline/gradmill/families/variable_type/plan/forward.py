@@ -1,12 +1,13 @@
-"""Forward mode: which results get tangents, and when; or the refusal of inputs with tangents.
+"""Renders forward mode: which results get tangents, and when; or the refusal of inputs with tangents.
 
 torchgen: `gen_variable_type.emit_fw_derivatives`, `gen_variable_type.emit_forbid_fw_derivatives`,
 `gen_variable_type.get_any_has_fw_grad_cond`.
 """
 
-from msgspec import Struct
-
 from gradmill.cpp.types import TENSOR, TENSOR_VECTOR, optional
+from gradmill.families.line_directives import marked
+from gradmill.families.sections import Sections, Text
+from gradmill.families.template import Value
 from gradmill.families.variable_type.plan.node import flag_of
 from gradmill.families.variable_type.plan.subject import Input, Subject
 from gradmill.model.autograd import ForwardDerivative
@@ -15,49 +16,8 @@ from gradmill.problems.problem import SpecError, nearest
 from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from gradmill.rules.matching.differentiability import is_differentiable
 
+_TEXT = Text("variable_type/forward.cpp")
 _ZEROS, _CHEAP_ZEROS = "zeros_symint", "_efficientzerotensor_symint"
-
-
-class Flag(Struct, frozen=True, gc=False, array_like=True):
-    """The variable that is true if outputs get tangents; in a foreach op, one value per member."""
-
-    name: str
-    condition: str
-    sizes: tuple[str, ...]  # lists that must be as long as self
-    by_member: bool
-
-
-class Operand(Struct, frozen=True, gc=False, array_like=True):
-    """What a formula uses of an input: its tangent, or zeros if it has none, and its value."""
-
-    name: str
-    expr: str
-    zeros: str  # the function that creates zeros; "" if the formula uses only the value
-    primal: bool
-    wraps: bool  # whether zeros become wrapped numbers if the input is one
-
-
-class TangentFormula(Struct, frozen=True, gc=False, array_like=True):
-    """A formula for the tangents of outputs."""
-
-    outputs: tuple[str, ...]
-    several: bool  # whether it has several outputs: upstream does not check that these are all
-    type: str  # C++
-    condition: str
-    operands: tuple[Operand, ...]
-    clones_tangent: bool  # whether the formula would otherwise write to a shared tangent
-    formula: str
-    is_list: bool  # whether the output is a list, except in a foreach op
-    by_member: bool
-    inplace: bool
-
-
-class Refusal(Struct, frozen=True, gc=False, array_like=True):
-    """The refusal of inputs with tangents."""
-
-    condition: str
-    operator: str
-    is_out: bool
 
 
 def any_tangent(subject: Subject) -> str:
@@ -67,30 +27,37 @@ def any_tangent(subject: Subject) -> str:
     return _any_defined([_defined(a.name, a.type) for a in arguments])
 
 
-def flags(subject: Subject) -> tuple[Flag, ...]:
-    """One flag per forward formula: whether to compute its tangents."""
+def flags(subject: Subject) -> list[str]:
+    """The variables that are true if outputs get tangents, one per forward formula; in a foreach op, one value per
+    member."""
     derivative = subject.derivative
     if derivative is None:
-        return ()
+        return []
     if subject.is_foreach:
-        return tuple(_flag_by_member(forward, subject) for forward in derivative.forward)
+        return [line for forward in derivative.forward for line in _flag_by_member(forward, subject)]
     first = "".join(f"({condition}) && " for condition in derivative.conditions)
-    return tuple(
-        Flag(flag_of(forward.var_names), first + _condition(forward, subject), (), by_member=False)
-        for forward in derivative.forward
-    )
+    named = [(flag_of(forward.var_names), first + _condition(forward, subject)) for forward in derivative.forward]
+    return [subject.text["flag"].fill({"flag": name, "condition": condition}) for name, condition in named]
 
 
-def forward(subject: Subject, *, decomposed: bool) -> tuple[TangentFormula, ...] | Refusal:
-    """The formulas, or the refusal. A kernel that runs a decomposition in place of the call needs neither."""
+def forward(subject: Subject, *, decomposed: bool, marks: bool) -> list[str]:
+    """The code that computes all tangents of outputs and then sets them; or the refusal of inputs with tangents. A
+    kernel that runs a decomposition in place of the call needs neither. `marks`: as in `render`."""
+    text, derivative = _TEXT.of(subject.release), subject.derivative
     if subject.is_out:
-        return Refusal(any_tangent(subject), subject.name, is_out=True)
+        return [_refusal(subject, "why_out", text)]
     if not subject.tracked or decomposed:
-        return ()
-    if subject.derivative is None or not subject.derivative.forward:
-        return Refusal(any_tangent(subject), subject.name, is_out=False)
-    every = " || ".join(f"{flag_of(d.var_names)}[i]" for d in subject.derivative.forward)
-    return tuple(_formula(d, subject, every) for d in subject.derivative.forward)
+        return [""]
+    if derivative is None or not derivative.forward:
+        return [_refusal(subject, "why_missing", text)]
+    every = " || ".join(f"{flag_of(d.var_names)}[i]" for d in derivative.forward)
+    texts = [_formula(d, subject, every, text, marks=marks) for d in derivative.forward]
+    return [*(formula for formula, _ in texts), "\n".join(setter for _, setters in texts for setter in setters)]
+
+
+def _refusal(subject: Subject, why: str, text: Sections) -> str:
+    reason = text[why].fill({}).rstrip("\n")
+    return text["refusal"].fill({"condition": any_tangent(subject), "operator": subject.name, "why": reason})
 
 
 def _any_defined(checks: list[str]) -> str:
@@ -138,38 +105,47 @@ def _own(input_: Input, subject: Subject) -> Argument | Input:
     return subject.members[input_.name]
 
 
-def _flag_by_member(derivative: ForwardDerivative, subject: Subject) -> Flag:
-    sizes, checks = [], []
+def _flag_by_member(derivative: ForwardDerivative, subject: Subject) -> list[str]:
+    """The flag of a foreach op, after the checks that lists are as long as self."""
+    text, sizes, checks = subject.text, [], []
     for input_ in subject.inputs:
         if input_.name in (derivative.required_inputs_fw_grad or ()):
             own = _own(input_, subject)
             listed = "[" in own.type
             if listed and own.name != "self":
-                sizes.append(own.name)
+                sizes.append(text["same_size"].fill({"list": own.name}))
             checks.append(f"isFwGradDefined({own.name}{'[i]' if listed else ''})")
-    return Flag(flag_of(derivative.var_names), " || ".join(checks), tuple(sizes), by_member=True)
+    values = {"flag": flag_of(derivative.var_names), "condition": " || ".join(checks)}
+    return [*sizes, text["flag_by_member"].fill(values)]
 
 
-def _formula(derivative: ForwardDerivative, subject: Subject, every: str) -> TangentFormula:
+def _formula(
+    derivative: ForwardDerivative, subject: Subject, every: str, text: Sections, *, marks: bool
+) -> tuple[str, list[str]]:
+    """The code that computes the tangents of outputs, and that which sets them."""
     outputs = ("self",) if subject.inplace else derivative.var_names
     type_, listed = _type(derivative, subject)
     condition = flag_of(derivative.var_names)
     if type_ == optional(TENSOR) and not listed:
         condition += f" && ({derivative.var_names[0]}.defined())"
-    return TangentFormula(
-        outputs=outputs,
-        several=len(derivative.var_types) > 1,
-        type=type_,
-        condition=every if subject.is_foreach else condition,
-        operands=_operands(derivative, subject),
-        clones_tangent=subject.inplace
-        and derivative.is_reusing_outplace_formula
-        and not derivative.required_original_self_value,
-        formula=_in_loop_of(derivative.formula, subject) if subject.is_foreach else derivative.formula,
-        is_list=listed and not subject.is_foreach,
-        by_member=subject.is_foreach,
-        inplace=subject.inplace,
-    )
+    operands = _operands(derivative, subject, text)
+    if subject.inplace and derivative.is_reusing_outplace_formula and not derivative.required_original_self_value:
+        operands.append(text["cloned_tangent"].fill({}))  # the formula would otherwise write to a shared tangent
+    formula = _in_loop_of(derivative.formula, subject) if subject.is_foreach else derivative.formula
+    values: dict[str, Value] = {
+        "outputs": "_".join(outputs),
+        "type": type_,
+        "condition": every if subject.is_foreach else condition,
+        "operands": operands,
+        "formula": marked(formula, "result" if subject.inplace else ", ".join(outputs)) if marks else formula,
+    }
+    computed = text["formula_by_member" if subject.is_foreach else "formula"].fill(values)
+    if len(derivative.var_types) > 1:  # upstream does not check that these are all outputs
+        set_one_of = text["set_one_of"]
+        return computed, [set_one_of.fill({**values, "output": each, "index": i}) for i, each in enumerate(outputs)]
+    section = "set_by_member" if subject.is_foreach else "set_list" if listed else "set"
+    setter = text[section].fill({"output": outputs[0], "inplace": "true" if subject.inplace else "false"})
+    return computed, [setter]
 
 
 def _type(derivative: ForwardDerivative, subject: Subject) -> tuple[str, bool]:
@@ -186,10 +162,10 @@ def _type(derivative: ForwardDerivative, subject: Subject) -> tuple[str, bool]:
     )
 
 
-def _operands(derivative: ForwardDerivative, subject: Subject) -> tuple[Operand, ...]:
-    """The operands, in the order of the inputs. As upstream has it, the old self gets the zeros of the last input."""
+def _operands(derivative: ForwardDerivative, subject: Subject, text: Sections) -> list[str]:
+    """What a formula uses of each input: its tangent, or zeros if it has none, and its value. As upstream has it, the
+    old self gets the zeros of the last input."""
     operands = []
-    zeros = _CHEAP_ZEROS
     for input_ in subject.inputs:
         own = _own(input_, subject) if subject.is_foreach else input_
         zeros = _ZEROS if subject.inplace and input_.name == "self" else _CHEAP_ZEROS
@@ -197,19 +173,16 @@ def _operands(derivative: ForwardDerivative, subject: Subject) -> tuple[Operand,
         primal = input_.name in (derivative.required_inputs_primal or ())
         if tangent or primal:
             expr = f"{own.name}[i]" if subject.is_foreach and "[" in own.type else own.name
-            operands.append(
-                Operand(
-                    name=input_.name,
-                    expr=expr,
-                    zeros=zeros if tangent else "",
-                    primal=primal,
-                    wraps=tangent and zeros == _CHEAP_ZEROS,
-                )
-            )
+            values = {"name": input_.name, "expr": expr, "zeros": zeros}
+            lines = text["tangent"].fill(values) if tangent else ""
+            if tangent and zeros == _CHEAP_ZEROS:  # zeros become wrapped numbers if the input is one
+                lines += text["wrapped_number"].fill(values)
+            operands.append(lines + text["primal"].fill(values) if primal else lines)
     if derivative.required_original_self_value:
         expr = "original_selfs[i]" if subject.by_member else "original_self"
-        operands.append(Operand("original_self", expr, zeros, primal=True, wraps=False))
-    return tuple(operands)
+        values = {"name": "original_self", "expr": expr, "zeros": zeros if subject.inputs else _CHEAP_ZEROS}
+        operands.append(text["tangent"].fill(values) + text["primal"].fill(values))
+    return operands
 
 
 def in_loop(formula: str) -> str:

@@ -1,96 +1,64 @@
-"""How a kernel gives its results a history: its condition, the Node, what the Node saves, which outputs get it.
+"""Renders how a kernel gives its results a history: its condition, the Node, which outputs get it.
 
 torchgen: `gen_variable_type.setup_derivative`, `gen_variable_type.emit_history`,
-`gen_variable_type.emit_any_requires_grad`, `gen_variable_type.emit_original_self_definition`.
+`gen_variable_type.emit_any_requires_grad`, `gen_variable_type.emit_original_self_definition`,
+`gen_variable_type.emit_check_inplace`.
 """
 
-from msgspec import Struct
-
 from gradmill.cpp.types import TENSOR
-from gradmill.families.variable_type.plan.saving import Save, save_inputs, save_outputs
+from gradmill.families.template import Value
 from gradmill.families.variable_type.plan.subject import Subject
 from gradmill.model.schema import is_list, is_tensor_like
 
 NOT_IMPLEMENTED = "NotImplemented"  # the Node that raises an error when it runs
 
 
-class Original(Struct, frozen=True, gc=False, array_like=True):
-    """The original self of an in-place op, cloned before the call if one of these flags is set."""
-
-    flags: tuple[str, ...]
-    by_member: bool
-
-
-class Setup(Struct, frozen=True, gc=False, array_like=True):
-    """The Node, created if a gradient is required; in an in-place foreach op, one per member."""
-
-    node: str
-    constructor: str  # the argument of its constructor
-    edges: tuple[str, ...]  # inputs that it computes gradients for
-    unwanted: tuple[str, ...]  # inputs without gradient, which must not require one
-    saves: tuple[Save, ...]
-    sizes: tuple[str, ...]  # lists; the Node stores their lengths
-    by_member: bool
-
-
-class OutSetup(Struct, frozen=True, gc=False, array_like=True):
-    """The setup of an out variant: nothing may require a gradient."""
-
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    base: str
+def before_call(subject: Subject, flags: list[str], saves: list[str]) -> list[str]:
+    """The code that tests for required gradients and tangents, rejects unsupported ones, and creates the Node. `flags`:
+    the tests for tangents; `saves`: the statements that save inputs."""
+    text, derivative = subject.text, subject.derivative
+    inputs = tuple(_own_name(input_.name, subject) for input_ in subject.active)
+    extra = derivative.conditions if derivative is not None else ()
+    condition = f"_any_requires_grad &= ({''.join(extra)});" if extra else ""  # an empty one is printed, too
+    statements = [text["requires_grad"].fill({"inputs": inputs, "condition": condition}), *flags]
+    if subject.inplace:
+        overwritten = (output.name for output in subject.outputs)
+        statements += [f"check_inplace({name}, _any_requires_grad);" for name in overwritten]
+        statements += _original(subject)
+    if not subject.is_out:
+        return [*statements, *_setup(subject, saves)]
+    checked = ([each.name for each in subject.inputs], [each.name for each in subject.outputs])
+    refusals = [text["none_requires_grad"].fill({"checked": names, "base": subject.base}) for names in checked]
+    return [*statements, text["grad_fn"].fill({"node": "Node"}), *refusals]
 
 
-class History(Struct, frozen=True, gc=False, array_like=True):
-    """The outputs that get the Node. An in-place op that is not a view rebases the existing history."""
-
-    outputs: tuple[str, ...]
-    rebases: bool
-    by_member: bool
-
-
-class Tracking(Struct, frozen=True, gc=False, array_like=True):
-    """The whole plan of the history."""
-
-    inputs: tuple[str, ...]  # history is recorded if one of these requires a gradient
-    condition: str | None  # an additional condition; an empty one is printed, too
-    overwritten: tuple[str, ...]  # outputs that the op writes to in place
-    original: Original | None
-    setup: Setup | None
-    out: OutSetup | None
-    history: History
-    real_only: tuple[str, ...]  # outputs that must be real
-    name: str  # of the C++ function, for messages
-    base: str
-    saves: tuple[Save, ...]  # statements after the call
+def history(subject: Subject) -> list[str]:
+    """The code that sets the Node of outputs, and rejects complex outputs. An in-place op that is not a view rebases
+    the existing history."""
+    text, verb = subject.text, "rebase" if subject.rebases else "set"
+    outputs = ["self"] if subject.by_member else [output.name for output in subject.outputs]
+    if subject.by_member:
+        declared = text["rebased_fns"].fill({}) if subject.rebases else ""
+        first = text["members_of_history"].fill({"outputs": outputs})
+        statements = text[f"{verb}_history_by_member"].fill({})
+        own = declared + text["each_grad_fn"].fill({"first": first, "statements": statements})
+    else:
+        own = text[f"{verb}_history"].fill({"outputs": outputs})
+    if subject.base in subject.release.complex_differentiable:
+        return [own]
+    real_only = (output.name for output in subject.outputs if output.cpp_type == TENSOR)
+    return [own, *(f'throw_error_for_complex_autograd({name}, "{subject.base}");' for name in real_only)]
 
 
-def track(subject: Subject) -> Tracking | None:
-    """The plan; None if results have no history."""
-    if not subject.tracked:
-        return None
-    outputs = tuple(output.name for output in subject.outputs)
-    complex_too = subject.base in subject.release.complex_differentiable
-    derivative = subject.derivative
-    return Tracking(
-        inputs=tuple(_own_name(input_.name, subject) for input_ in subject.active),
-        condition="".join(derivative.conditions) if derivative is not None and derivative.conditions else None,
-        overwritten=outputs if subject.inplace else (),
-        original=_original(subject),
-        setup=None if subject.is_out else _setup(subject),
-        out=OutSetup(tuple(input_.name for input_ in subject.inputs), outputs, subject.base)
-        if subject.is_out
-        else None,
-        history=History(
-            ("self",) if subject.by_member else outputs,
-            subject.modifies and not subject.is_view,
-            subject.by_member,
-        ),
-        real_only=() if complex_too else tuple(o.name for o in subject.outputs if o.cpp_type == TENSOR),
-        name=subject.name,
-        base=subject.base,
-        saves=save_outputs(subject),
-    )
+def after_all(subject: Subject, saves: list[str]) -> list[str]:
+    """The code that saves outputs and runs the hooks for a new Node. `saves`: the statements that save outputs."""
+    text, rebases = subject.text, subject.rebases
+    if subject.by_member:
+        statements = [text["each_grad_fn"].fill({"first": "", "statements": saves})] if saves else []
+        grad_fns = "_rebased_fns" if rebases else "grad_fns"
+        return [*statements, text["creation_hooks_by_member"].fill({"grad_fns": grad_fns})]
+    statements = [text["guarded"].fill({"condition": "grad_fn", "statements": saves})] if saves else []
+    return [*statements, text["creation_hooks"].fill({"grad_fn": "_rebased_fn" if rebases else "grad_fn"})]
 
 
 def flag_of(outputs: tuple[str, ...]) -> str:
@@ -102,25 +70,32 @@ def _own_name(name: str, subject: Subject) -> str:
     return subject.members[name].name if name in subject.members else name
 
 
-def _original(subject: Subject) -> Original | None:
-    if not subject.inplace:
-        return None
+def _original(subject: Subject) -> list[str]:
+    """The original self of an in-place op, cloned before the call if a formula that reads it computes tangents."""
+    text, suffix, index = subject.text, *(("_by_member", "[i]") if subject.by_member else ("", ""))
     forward = subject.derivative.forward if subject.derivative is not None else ()
-    return Original(tuple(flag_of(d.var_names) for d in forward if d.required_original_self_value), subject.by_member)
+    flags = [f"{flag_of(d.var_names)}{index}" for d in forward if d.required_original_self_value]
+    clone = [text[f"clone{suffix}"].fill({"condition": " || ".join(flags)})] if flags else []
+    return [text[f"original{suffix}"].fill({}), *clone]
 
 
-def _setup(subject: Subject) -> Setup:
-    implemented = subject.node is not None
-    lists = [i.name for i in subject.active if is_tensor_like(i.type) and "[" in i.type]
-    return Setup(
-        node=subject.node or NOT_IMPLEMENTED,
-        constructor="" if implemented else f'"{subject.name}"',
-        edges=_edges(subject),
-        unwanted=tuple(_unwanted(subject)),
-        saves=save_inputs(subject),
-        sizes=tuple(lists) if implemented and not subject.by_member else (),
-        by_member=subject.by_member,
-    )
+def _setup(subject: Subject, saves: list[str]) -> list[str]:
+    """The Node, created if a gradient is required; in an in-place foreach op, one per member."""
+    text, implemented = subject.text, subject.node is not None
+    checks = [f'check_no_requires_grad({name}, "{name}", "{subject.name}");' for name in _unwanted(subject)]
+    values: dict[str, Value] = {
+        "node": subject.node or NOT_IMPLEMENTED,
+        "constructor": "" if implemented else f'"{subject.name}"',
+        "edges": _edges(subject),
+    }
+    if subject.by_member:
+        declared, created = text["grad_fns"].fill(values), text["new_nodes"].fill(values)
+        saves = [text["each_grad_fn"].fill({"first": "", "statements": saves})] if saves else []
+    else:
+        declared, created = text["grad_fn"].fill(values), text["new_node"].fill(values)
+        lists = [i.name for i in subject.active if is_tensor_like(i.type) and "[" in i.type] if implemented else []
+        saves = [*saves, *(f"grad_fn->{name}_size_ = {name}.size();" for name in lists)]
+    return [*checks, declared, text["setup"].fill({"statements": [created, *saves]})]
 
 
 def _edges(subject: Subject) -> tuple[str, ...]:

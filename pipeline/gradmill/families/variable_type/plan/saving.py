@@ -1,10 +1,8 @@
-"""How a kernel saves variables in the Node: one statement each.
+"""Renders how a kernel saves variables in the Node.
 
 torchgen: `gen_variable_type.save_variables`, `gen_variable_type.emit_save_inputs`,
 `gen_variable_type.emit_save_outputs`.
 """
-
-from msgspec import Struct
 
 from gradmill.cpp.types import STRING_VIEW, TENSOR, TENSOR_VECTOR, optional
 from gradmill.families.saved_types import SAVED_TYPES
@@ -16,46 +14,43 @@ from gradmill.problems.problem import SpecError
 _SCALAR_TYPE = "_scalar_type"  # the suffix of an attribute that is the dtype of an argument
 
 
-class Save(Struct, frozen=True, gc=False, array_like=True):
-    """One statement: `grad_fn->field = value`."""
-
-    field: str
-    value: str
-    guard: str | None = None  # the condition of the statement
-    original: tuple[str, str] | None = None  # the old self, and the variable to clone if no statement has cloned it yet
-    optional_string: bool = False  # whether the value is an optional string
-
-
-def save_inputs(subject: Subject) -> tuple[Save, ...]:
+def save_inputs(subject: Subject) -> list[str]:
     """The statements that save inputs. Raises SpecError for one that cannot be saved."""
     return _saves(subject, is_output=False)
 
 
-def save_outputs(subject: Subject) -> tuple[Save, ...]:
+def save_outputs(subject: Subject) -> list[str]:
     """The statements that save outputs, which run after the call. Out variants have none."""
-    return () if subject.is_out else _saves(subject, is_output=True)
+    return [] if subject.is_out else _saves(subject, is_output=True)
 
 
-def _saves(subject: Subject, *, is_output: bool) -> tuple[Save, ...]:
+def _saves(subject: Subject, *, is_output: bool) -> list[str]:
     derivative = subject.derivative
     if derivative is None or derivative.node is None:
-        return ()
+        return []
     listed = derivative.saved_outputs if is_output else derivative.saved_inputs
-    return tuple(_save(saved, subject, is_output=is_output) for saved in listed)
+    return [line for saved in listed for line in _save(saved, subject, is_output=is_output)]
 
 
-def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> Save:
+def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> list[str]:
+    text, row, statements = subject.text, SAVED_TYPES.get(saved.type), list[str]()
     source, in_member = _member(saved.name, subject)
-    expr = saved.expr.replace(source, in_member) if in_member else saved.expr
+    field, value = saved.name, saved.expr.replace(source, in_member) if in_member else saved.expr
     if saved.type in (TENSOR, optional(TENSOR)) or (is_output and saved.type == "at::Scalar"):
-        return _save_variable(saved, subject, source, in_member, is_output=is_output)
-    row = SAVED_TYPES.get(saved.type)
-    if row is not None and row.is_variable:
+        field = f"{saved.name}_"
+        value, statements = _variable(saved, subject, source, in_member, is_output=is_output)
+    elif row is not None and row.is_variable:
         of_list = subject.is_foreach or saved.type == TENSOR_VECTOR
         as_outputs = "true" if is_output and of_list else "false"
-        return Save(f"{saved.name}_", f"make_saved_variable_list({saved.name}, {as_outputs})", saved.guard)
-    value = expr if row is None else row.copied.format(value=expr)
-    return Save(saved.name, value, saved.guard, optional_string=saved.type == optional(STRING_VIEW))
+        field, value = f"{saved.name}_", f"make_saved_variable_list({saved.name}, {as_outputs})"
+    elif row is not None:
+        value = row.copied.format(value=value)
+    if saved.type == optional(STRING_VIEW):
+        value = text["optional_string"].fill({"value": value}).rstrip("\n")
+    statements.append(f"grad_fn->{field} = {value};")
+    if saved.guard is None:
+        return statements
+    return [text["guarded"].fill({"condition": saved.guard, "statements": statements})]
 
 
 def _member(name: str, subject: Subject) -> tuple[str, str]:
@@ -69,17 +64,18 @@ def _member(name: str, subject: Subject) -> tuple[str, str]:
     return source, f"{argument.name}[i]" if is_list(argument.type) else argument.name
 
 
-def _save_variable(saved: KernelSaved, subject: Subject, source: str, in_member: str, *, is_output: bool) -> Save:
-    """The statement that saves a tensor as a SavedVariable. An in-place op saves its old self, or its result with the
-    information whether that is a view."""
-    name, field = saved.name, f"{saved.name}_"
+def _variable(
+    saved: KernelSaved, subject: Subject, source: str, in_member: str, *, is_output: bool
+) -> tuple[str, list[str]]:
+    """The SavedVariable of a tensor, and the statements before it. An in-place op saves its old self, which is cloned
+    if no statement has cloned it yet, or its result with the information whether that is a view."""
+    name, own = saved.name, "self[i]" if subject.by_member else "self"
     if subject.inplace and is_output:
         if name != "result":
             raise SpecError(f"the derivative of in-place op '{subject.name}' saves output '{name}'", "save 'result'")
-        own = "self[i]" if subject.by_member else "self"
-        return Save(field, f"SavedVariable({own}, true, {own}.is_view())", saved.guard)
+        return f"SavedVariable({own}, true, {own}.is_view())", []
     if subject.inplace and name == "self":
-        old = ("original_selfs[i]", "self[i]") if subject.by_member else ("original_self", "self")
-        return Save(field, f"SavedVariable({old[0]}.value(), false)", saved.guard, old)
+        old = "original_selfs[i]" if subject.by_member else "original_self"
+        return f"SavedVariable({old}.value(), false)", [f"if (!{old}.has_value()) {old} = {own}.clone();"]
     value = f"SavedVariable({name}, {'true' if is_output else 'false'})"
-    return Save(field, value.replace(source, in_member) if in_member else value, saved.guard)
+    return value.replace(source, in_member) if in_member else value, []

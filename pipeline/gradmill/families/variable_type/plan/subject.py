@@ -1,4 +1,4 @@
-"""A function under one dispatch key, and its differentiable parts: the input of all parts of a kernel's plan.
+"""A function under one dispatch key, and its differentiable parts: what all parts of a kernel are rendered from.
 
 torchgen: `gen_variable_type.gen_differentiable_inputs`, `gen_variable_type.find_args_with_derivatives`.
 """
@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gradmill.cpp.bindings import cpp_name, return_names
 from gradmill.cpp.dispatcher import kernel_name
+from gradmill.families.sections import Sections, Text
 from gradmill.grammar.types import element
 from gradmill.model.kernels import KernelDerivative
 from gradmill.model.native import NativeFunction
@@ -14,6 +15,8 @@ from gradmill.model.schema import Argument, is_list, schema_kind
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import OWN_KERNEL, Release
 from gradmill.rules.matching.differentiability import DifferentiableOutput, differentiable_outputs, is_differentiable
+
+TEXT = Text("variable_type/kernel.cpp")
 
 
 class Input(Struct, frozen=True, gc=False, array_like=True):
@@ -24,7 +27,7 @@ class Input(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Subject(Struct, frozen=True):
-    """The facts from which the parts of a kernel are planned."""
+    """The facts that the parts of a kernel are rendered from."""
 
     function: NativeFunction
     derivative: KernelDerivative | None
@@ -41,6 +44,11 @@ class Subject(Struct, frozen=True):
     outputs: tuple[DifferentiableOutput, ...]
 
     @property
+    def text(self) -> Sections:
+        """The C++ of kernels."""
+        return TEXT.of(self.release)
+
+    @property
     def base(self) -> str:
         """The name of the function without its overload, `_` or `_out`."""
         return self.function.func.name.base
@@ -54,6 +62,11 @@ class Subject(Struct, frozen=True):
     def modifies(self) -> bool:
         """Whether it writes to its arguments."""
         return self.inplace or self.is_out
+
+    @property
+    def rebases(self) -> bool:
+        """Whether it changes the existing history of what it writes to."""
+        return self.modifies and not self.is_view
 
     @property
     def is_view(self) -> bool:
