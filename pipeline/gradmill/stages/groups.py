@@ -14,7 +14,16 @@ from gradmill.query.database import Database
 from gradmill.query.query import table, unkept
 from gradmill.rules.native.dispatch import IMPLICIT
 from gradmill.rules.native.groups import complete_groups, group_variants
-from gradmill.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order, views
+from gradmill.stages.schemas import (
+    all_functions,
+    bucket_of_function,
+    buckets,
+    entry_of,
+    function,
+    heads,
+    in_order,
+    views,
+)
 from gradmill.stages.selection import is_selective
 
 
@@ -107,10 +116,8 @@ def printed(db: Database, bucket: str) -> dict[str, Printed]:
 def together(db: Database, name: str) -> FunctionGroup | None:
     """The functions that are printed together, by the name of their unit; None if there are none, or one is invalid."""
     members = printed.item(db, bucket_of_printed(name), name)
-    if members is None:
-        return None
-    functions = tuple(own for each in members.functions if (own := function(db, each)) is not None)
-    if len(functions) < len(members.functions):
+    functions = all_functions(db, members.functions) if members is not None else None
+    if members is None or functions is None:
         return None
     view = view_group_of(db, members.view) if members.view is not None else None
     return FunctionGroup(

@@ -14,9 +14,9 @@ from gradmill.rules.dispatch.groups import CUDA
 from gradmill.rules.native.dispatch import EXPLICIT
 from gradmill.stages.groups import Members, Variants, groups
 from gradmill.stages.schemas import (
+    all_functions,
     buckets,
     declared,
-    function,
     generated,
     heads,
     repeated,
@@ -54,12 +54,8 @@ def _grouped(name: str, own: list[Variants]) -> Grouped:
 def operator(db: Database, name: str) -> Operator | None:
     """The functions of an operator by base name; None if there is none, or one of its functions is invalid."""
     members = operators.item(db, bucket_of(name), name)
-    if members is None:
-        return None
-    functions = tuple(own for each in members.functions if (own := function(db, each)) is not None)
-    if len(functions) < len(members.functions):
-        return None
-    return Operator(name, functions, tuple(map(tuple, members.groups)))
+    functions = all_functions(db, members.functions) if members is not None else None
+    return Operator(name, functions, tuple(map(tuple, members.groups))) if members and functions else None
 
 
 def operator_kernels(db: Database, name: str) -> OperatorKernels | None:
@@ -100,8 +96,8 @@ def checked(db: Database, bucket: str, printed: str) -> bool:
     from gradmill.rules.native.groups import GroupError
 
     listed = heads(db, bucket)
-    functions = [own for name, _ in listed if (own := function(db, name)) is not None]
-    if len(functions) == len(listed):
+    functions = all_functions(db, [name for name, _ in listed])
+    if functions is not None:
         plain = [head for _, head in listed]
         errors = check_aten(plain, functions, release(db), kernels=KERNELS in printed, headers=HEADERS in printed)
         report_between(db, errors, listed, _ATEN)

@@ -176,6 +176,12 @@ def function(db: Database, name: str) -> NativeFunction | None:
     return (variants if name.startswith(GENERATED) else declared).item(db, bucket_of_function(name), name)
 
 
+def all_functions(db: Database, names: Sequence[str]) -> tuple[NativeFunction, ...] | None:
+    """Functions by their identities; None if one of them is invalid."""
+    found = tuple(own for name in names if (own := function(db, name)) is not None)
+    return found if len(found) == len(names) else None
+
+
 def schema_of(db: Database, name: str) -> str:
     """The schema of a function; "" if there is none."""
     native = function(db, name)

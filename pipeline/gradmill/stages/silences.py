@@ -6,7 +6,7 @@ that is not a comment. Part of the stage `specs`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -76,20 +76,7 @@ def in_description(db: Database) -> list[Silence]:
     from gradmill.specs.layers.toml_text import comments
 
     text = decode_text(data)
-    lines = text.split("\n")
-    silences = []
-    for number, column, comment in comments(text):
-        match, on = _COMMENT.match(comment), number
-        while on < len(lines) and lines[on - 1].lstrip()[:1] in ("#", ""):
-            on += 1
-        if match is not None:
-            rule, reason = match["rule"], match["reason"].strip()
-            silences.append(
-                Silence(
-                    role="set", key=DESCRIPTION, entry=str(on), rule=rule, reason=reason, line=number, column=column
-                )
-            )
-    return silences
+    return _on_lines("set", DESCRIPTION, text.split("\n"), comments(text))
 
 
 @query
@@ -99,22 +86,21 @@ def in_backend(db: Database) -> list[Silence]:
     if _MARK not in data:
         return []
     lines = decode_text(data).split("\n")
+    matches = ((number, _COMMENT.search(line)) for number, line in enumerate(lines, 1))
+    return _on_lines(BACKEND, BACKEND, lines, ((at, match.start() + 1, match[0]) for at, match in matches if match))
+
+
+def _on_lines(role: Role, key: str, lines: list[str], found: Iterable[tuple[int, int, str]]) -> list[Silence]:
+    """The silences among comments, each found at a line and a column: on its line, or the next that is no comment."""
     silences = []
-    for number, line in enumerate(lines, 1):
-        match, on = _COMMENT.search(line), number
+    for number, column, comment in found:
+        match, on = _COMMENT.match(comment), number
         while on < len(lines) and lines[on - 1].lstrip()[:1] in ("#", ""):
             on += 1
         if match is not None:
+            rule, reason = match["rule"], match["reason"].strip()
             silences.append(
-                Silence(
-                    role=BACKEND,
-                    key=BACKEND,
-                    entry=str(on),
-                    rule=match["rule"],
-                    reason=match["reason"].strip(),
-                    line=number,
-                    column=match.start() + 1,
-                )
+                Silence(role=role, key=key, entry=str(on), rule=rule, reason=reason, line=number, column=column)
             )
     return silences
 

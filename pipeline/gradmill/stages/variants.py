@@ -15,7 +15,7 @@ from gradmill.query.query import query, table
 from gradmill.rules.dispatch.groups import Group, callable_for_key
 from gradmill.stages.groups import Members, groups
 from gradmill.stages.operators import kernel_keys
-from gradmill.stages.schemas import bucket_of_function, buckets, function, in_order
+from gradmill.stages.schemas import all_functions, bucket_of_function, buckets, function, in_order
 from gradmill.stages.set import release
 
 
@@ -29,8 +29,8 @@ class Use(Struct, frozen=True, array_like=True):
 
 def group_of(db: Database, members: Members) -> Group | None:
     """The functions of a group; None if one of them is invalid."""
-    functions = tuple(own for name in members.functions if (own := function(db, name)) is not None)
-    return Group(functions) if len(functions) == len(members.functions) else None
+    functions = all_functions(db, members.functions)
+    return None if functions is None else Group(functions)
 
 
 def declared_kernels(db: Database, name: str) -> DeclaredKernels | None:

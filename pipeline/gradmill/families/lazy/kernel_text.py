@@ -99,7 +99,7 @@ def _shapes(of: BackendFunction, schema: IrSchema, text: Sections, *, symint: bo
         computed = _by_meta(of.function, text, symint=symint)
     else:
         computed = text["by_function"].fill({"kernel": of.member.kernel, "arguments": arguments})
-    values = {"count": schema.returns, "arguments": arguments, "schema": f"aten::{of.function.func}"}
+    values = {"count": str(schema.returns), "arguments": arguments, "schema": f"aten::{of.function.func}"}
     return computed + text["checked_shapes"].fill(values)
 
 
@@ -143,7 +143,7 @@ def shape_function(function: NativeFunction, kernel: str, release: Release, *, s
 def _result(function: NativeFunction, schema: IrSchema, text: Sections) -> str:
     """The statements that return the results."""
     count = schema.returns
-    values = {"count": count, "value": VALUE, "name": schema.tensors[0] if schema.tensors else ""}
+    values = {"count": str(count), "value": VALUE, "name": schema.tensors[0] if schema.tensors else ""}
     if schema_kind(function.func) in ("inplace", "out", "scratch"):
         if count != 1:
             problem = f"'{schema.name}' writes to its arguments and returns {count} values, not one"
