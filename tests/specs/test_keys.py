@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from gradmill.grammar.schema import parser
+from gradmill.lints import cut
 from gradmill.model.keys import KEYS, Key
 from gradmill.model.layers import SpecSource
 from gradmill.problems.problem import SpecError
@@ -18,7 +19,6 @@ from gradmill.rules.native.entry import parse_entry
 from gradmill.rules.native.python_names import ignored_keys
 from gradmill.rules.native.settings import settings_of
 from gradmill.specs.values import NodeBudget, load_document, plain_value
-from gradmill.stages.formulas import cut
 from gradmill.stages.layered import keys as layered_keys
 
 SCHEMA = "f(Tensor self) -> Tensor"

@@ -7,6 +7,7 @@ edited list dirties the functions of its operators alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -128,24 +129,17 @@ def all_members(db: Database, role: Role) -> list[Member]:
     return in_order(db, listed, lambda member: member.first)
 
 
-def lazy_function(db: Database, name: str) -> BackendFunction | None:
-    """A function of lazy tensors, as `backend_function`."""
-    return backend_function(db, LAZY, name)
-
-
-def stub(db: Database, name: str) -> BackendFunction | None:
-    """A function of a backend with stubs, as `backend_function`."""
-    return backend_function(db, STUBS, name)
-
-
-def backend_function(db: Database, role: Role, name: str) -> BackendFunction | None:
-    """A function as its text is planned from it; None if the backend has none for it."""
+def backend_function(db: Database, name: str, role: Role) -> BackendFunction | None:
+    """A function as its text is rendered from it; None if the backend has none for it."""
     facts, member = backend(db, role), members.item(db, role, bucket_of_function(name), name)
     own = function(db, name)
     if facts is None or member is None or own is None:
         return None
     functional, out = (function(db, each) if each else None for each in (member.functional, member.out))
     return BackendFunction(backend=facts, member=member, function=own, functional=functional, out=out)
+
+
+lazy_function, stub = partial(backend_function, role=LAZY), partial(backend_function, role=STUBS)
 
 
 # ---- errors

@@ -1,13 +1,11 @@
 """Stage `foreach`: derivatives of `_foreach_*` functions without their own definition."""
 
-from collections.abc import Callable, Iterable
 from functools import partial
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from gradmill.model.autograd import Info, Reverse
-from gradmill.model.entries import by_key
 from gradmill.model.native import FunctionSummary
 from gradmill.model.nodes import Defined, NodeRow, Reference
 from gradmill.problems.problem import SpecError, problem_of
@@ -15,7 +13,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.stages import infos
 from gradmill.stages.layered.participation import participants
-from gradmill.stages.schemas import Listed, bucket_of_function, buckets, function, heads
+from gradmill.stages.schemas import bucket_of_function, buckets, function, heads
 from gradmill.stages.set import release
 
 # Foreach functions refer to the derivatives of this key only: upstream hard-codes it too.
@@ -25,9 +23,9 @@ DISPATCH_KEY = "Default"
 @table
 def references(db: Database, bucket: str) -> dict[str, Reference]:
     """The reference of each foreach function of a bucket: the function with the derivatives that serve it."""
-    from gradmill.rules.matching.foreach import PREFIX, find_reference  # only needed for functions that changed
+    from gradmill.rules.matching import foreach  # only needed for functions that changed
 
-    foreach_functions = [listed for listed in participants(db, bucket) if listed[1].base.startswith(PREFIX)]
+    foreach_functions = [listed for listed in participants(db, bucket) if listed[1].base.startswith(foreach.PREFIX)]
     if not foreach_functions:
         return {}
     known, facts = dict(heads(db, bucket)), release(db)
@@ -35,14 +33,16 @@ def references(db: Database, bucket: str) -> dict[str, Reference]:
     with_infos = [name for name, keys in infos.own_keys(db, bucket).items() if keys]
     # Upstream searches functions with infos first, then those with a definition without any dispatch key.
     ordered = [*with_infos, *(name for name in by_function if name not in with_infos)]
-    functional = _by_base(ordered, known, lambda head: head.kind == "functional")
-    others = _by_base(ordered, known, lambda head: head.kind != "functional")
+    functional = foreach.by_base(ordered, known, lambda head: head.kind == "functional")
+    others = foreach.by_base(ordered, known, lambda head: head.kind != "functional")
     by_name = {}
-    for name, head in _without_definition(foreach_functions, known, by_function, with_infos):
-        base = head.base.split(PREFIX)[-1]
+    for name, head in foreach.without_definition(foreach_functions, known, by_function, with_infos):
+        base, fitting = head.base.split(foreach.PREFIX)[-1], partial(fits, db, name)
         if base not in functional and base not in others:
             continue
-        at = find_reference(head, functional.get(base, ()), others.get(base, ()), partial(fits, db, name), facts)
+        at = foreach.find_reference(
+            head, functional.get(base, ()), others.get(base, ()), partial(fits, db, name), facts
+        )
         if at is not None:
             by_name[name] = _reference(name, head, known[at], by_function[at])
     return by_name
@@ -80,32 +80,6 @@ def _reference(name: str, head: FunctionSummary, other: FunctionSummary, defined
         reference_name=other.name,
         definition=defined.definition,
     )
-
-
-def _by_base(
-    names: Iterable[str], heads: dict[str, FunctionSummary], wanted: Callable[[FunctionSummary], bool]
-) -> dict[str, list[str]]:
-    """Functions by base name. The last of several with one signature replaces the first, at its place."""
-    by_signature = {heads[name].plain_signature: name for name in names if wanted(heads[name])}
-    return by_key((heads[name].base, name) for name in by_signature.values())
-
-
-def _without_definition(
-    foreach_functions: Iterable[Listed],
-    heads: dict[str, FunctionSummary],
-    defined: dict[str, Defined],
-    with_infos: Iterable[str],
-) -> list[Listed]:
-    """Foreach functions that need a reference.
-
-    Generated out variants have no derivatives; generated functional ones follow their mutable variant.
-    """
-    written = {heads[name].plain_signature for name in with_infos if heads[name].kind != "functional"}
-    return [
-        (name, head)
-        for name, head in foreach_functions
-        if name not in defined and not (head.generated and (head.kind == "out" or head.plain_signature in written))
-    ]
 
 
 @query

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.autograd import ForwardDerivative, Info, Reverse
-from gradmill.model.native import FunctionSummary
 from gradmill.model.nodes import Dependent, FunctionWithInfo, Keyed, NodeRow
 from gradmill.problems.problem import SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table, unkept
+from gradmill.rules.matching.finder import Finder
 from gradmill.stages import foreach, infos, selection
 from gradmill.stages.layered.participation import ordered, participants
 from gradmill.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads, schema_of
@@ -63,7 +63,8 @@ def defined_by(db: Database, function: str, dispatch_key: str) -> tuple[str, str
 @query
 def pairs(db: Database, bucket: str) -> list[FunctionWithInfo]:
     """The functions of a bucket, each with the functions that have the infos that serve it."""
-    finder = _Finder(db, bucket)
+    own, synthesized = infos.own_keys(db, bucket), foreach.synthesized_in(db, bucket)
+    finder = Finder(dict(heads(db, bucket)), own, synthesized.keys, synthesized.borrowed)
     return [
         FunctionWithInfo(name, head.name, head.cpp_name, finder.find(name, head))
         for name, head in participants(db, bucket)
@@ -79,39 +80,6 @@ def all_pairs(db: Database) -> list[FunctionWithInfo]:
 def in_order(db: Database, unsorted: Iterable[FunctionWithInfo]) -> list[FunctionWithInfo]:
     """Pairs, which come bucket by bucket, in the order in which upstream matches them."""
     return ordered(db, unsorted, lambda pair: pair.function, lambda pair: pair.cpp_name)
-
-
-class _Finder:
-    """Looks up derivatives: exact match, functional signature, mutable variant, foreach."""
-
-    def __init__(self, db: Database, bucket: str) -> None:
-        listed = dict(heads(db, bucket))
-        own = infos.own_keys(db, bucket)
-        self._own = {name: list(keys) for name, keys in own.items() if keys}
-        synthesized = foreach.synthesized_in(db, bucket)
-        self._synthesized = {name: list(keys) for name, keys in synthesized.keys.items()}
-        self._borrowed = synthesized.borrowed
-        self._functional: dict[str, str] = {}
-        self._others: dict[str, str] = {}
-        for name in self._own:
-            head = listed[name]
-            (self._functional if head.kind == "functional" else self._others)[head.plain_signature] = name
-
-    def find(self, name: str, head: FunctionSummary) -> dict[str, str] | None:
-        if head.generated and head.kind == "out":
-            return None
-        exact = self._own.get(name) or self._synthesized.get(name)
-        if exact is not None:
-            return dict.fromkeys(exact, name)
-        if not head.is_foreach and head.plain_signature in self._functional:
-            return self._shared(self._functional[head.plain_signature])
-        if head.generated and head.plain_signature in self._others:
-            return self._shared(self._others[head.plain_signature])
-        reference = self._borrowed.get(name)
-        return None if reference is None else {foreach.DISPATCH_KEY: reference}
-
-    def _shared(self, name: str) -> dict[str, str]:
-        return dict.fromkeys(self._own[name], name)
 
 
 @table
@@ -141,6 +109,8 @@ def rewritten(db: Database, function: str) -> list[Forward]:
     dependent = dependent_of(db, function)
     if dependent is None:
         return []
+    from gradmill.rules.matching.inplace import check_mutable, rewritten_inplace  # only for formulas that changed
+
     forwards: list[Forward] = []
     for key, name in dependent.source.items():
         own = info(db, name, key)
@@ -148,35 +118,14 @@ def rewritten(db: Database, function: str) -> list[Forward]:
             continue
         try:
             if dependent.inplace:
-                forwards.append((key, _rewritten(dependent, own)))
+                forwards.append((key, rewritten_inplace(own, dependent)))
             else:
-                _check_mutable(dependent, own)
+                check_mutable(own, dependent)
         except SpecError as error:
             if dependent.inplace and own.forward_derivatives and not error.field:
                 error.field = (", ".join(own.forward_derivatives[0].var_names),)
             db.report(problem_of(error, "derivatives", *defined_by(db, name, key), derived=True))
     return forwards
-
-
-def _rewritten(dependent: Dependent, own: Info) -> tuple[ForwardDerivative, ...]:
-    from gradmill.rules.matching.inplace import check_strides, rewrite_inplace  # only needed for formulas that changed
-
-    check_strides(own, dependent.name)
-    if len(own.forward_derivatives) > 1:
-        raise SpecError(
-            f"in-place op '{dependent.name}' would have {len(own.forward_derivatives)} forward formulas",
-            "an in-place op has one output",
-        )
-    return tuple(rewrite_inplace(d, own.name, exact=dependent.exact) for d in own.forward_derivatives)
-
-
-def _check_mutable(dependent: Dependent, own: Info) -> None:
-    if any("self" in saved.name for saved in own.all_saved_inputs):
-        raise SpecError(
-            f"the generated functional variant {dependent.name} would take over formulas that save self,"
-            " which the mutable op overwrites",
-            "define the derivative of the functional variant",
-        )
 
 
 @query

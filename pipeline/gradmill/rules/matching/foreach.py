@@ -7,7 +7,7 @@ torchgen: `autograd.is_foreach_func`, `autograd.is_reference_for_foreach`, `auto
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from gradmill.cpp.types import TENSOR_LIST, argument_type
 from gradmill.grammar.signature import signature_inputs
 from gradmill.grammar.types import element
 from gradmill.model.autograd import Derivative, DifferentiableInput, ForwardDerivative, Info, SavedAttribute
+from gradmill.model.entries import by_key
 from gradmill.model.native import FunctionSummary, NativeFunction
 from gradmill.model.schema import Argument, Schema, is_list, is_tensor_like
 from gradmill.problems.problem import SpecError
@@ -39,6 +40,32 @@ def candidate_inputs(candidate: Schema) -> tuple[Argument, ...]:
     """The arguments of a candidate's signature, which `is_reference` compares."""
     positional, kwarg_only = signature_inputs(candidate)
     return positional + kwarg_only
+
+
+def by_base(
+    names: Iterable[str], heads: dict[str, FunctionSummary], wanted: Callable[[FunctionSummary], bool]
+) -> dict[str, list[str]]:
+    """Functions by base name. The last of several with one signature replaces the first, at its place."""
+    by_signature = {heads[name].plain_signature: name for name in names if wanted(heads[name])}
+    return by_key((heads[name].base, name) for name in by_signature.values())
+
+
+def without_definition(
+    foreach_functions: Iterable[tuple[str, FunctionSummary]],
+    heads: dict[str, FunctionSummary],
+    defined: Container[str],
+    with_infos: Iterable[str],
+) -> list[tuple[str, FunctionSummary]]:
+    """Foreach functions that need a reference.
+
+    Generated out variants have no derivatives; generated functional ones follow their mutable variant.
+    """
+    written = {heads[name].plain_signature for name in with_infos if heads[name].kind != "functional"}
+    return [
+        (name, head)
+        for name, head in foreach_functions
+        if name not in defined and not (head.generated and (head.kind == "out" or head.plain_signature in written))
+    ]
 
 
 def find_reference(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from gradmill.cpp import identifiers
 from gradmill.model.autograd import ForwardDerivative, Info
+from gradmill.model.nodes import Dependent
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
 
@@ -28,6 +29,28 @@ def check_strides(info: Info, inplace: str) -> None:
                 field=(", ".join(derivative.var_names),),
                 needle="strides",
             )
+
+
+def check_mutable(own: Info, dependent: Dependent) -> None:
+    """Refuses formulas that a generated functional variant would take over, and that save what the mutable op
+    overwrites."""
+    if any("self" in saved.name for saved in own.all_saved_inputs):
+        raise SpecError(
+            f"the generated functional variant {dependent.name} would take over formulas that save self,"
+            " which the mutable op overwrites",
+            "define the derivative of the functional variant",
+        )
+
+
+def rewritten_inplace(own: Info, dependent: Dependent) -> tuple[ForwardDerivative, ...]:
+    """The forward derivatives of an info, for an in-place function that it serves."""
+    check_strides(own, dependent.name)
+    if len(own.forward_derivatives) > 1:
+        raise SpecError(
+            f"in-place op '{dependent.name}' would have {len(own.forward_derivatives)} forward formulas",
+            "an in-place op has one output",
+        )
+    return tuple(rewrite_inplace(d, own.name, exact=dependent.exact) for d in own.forward_derivatives)
 
 
 def rewrite_inplace(derivative: ForwardDerivative, operator: str, *, exact: bool) -> ForwardDerivative:

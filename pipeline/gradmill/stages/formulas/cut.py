@@ -1,97 +1,27 @@
-"""Formulas that YAML cuts off: ` #` begins a comment, which is not part of the value. Part of the stage `infos`."""
+"""The queries about formulas that YAML cuts off. Part of the stage `infos`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-
-from gradmill.model.entries import PAIRS
-from gradmill.model.keys import KEYS
-from gradmill.model.regex import regex
+from gradmill.lints import cut
 from gradmill.problems.problem import SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.stages.specs import entries, texts, title, value
 
-_BY_A_CUT = ("unclosed-bracket", "cut-off")
-# What an expression goes on with. Names and `[` begin notes as well, and so does a comparison without a `?` after it.
-_ON = r"(?:/(?![/*])|[-+*%.?&|^]|[<>=!][^\n]*\?)"
-_MAY_GO_ON = regex(rf"[ \t]#(?=[# \t]*+{_ON})")
-_GOES_ON = regex(rf"#[# \t]*+(?P<rest>{_ON}.*)")
-_WORD = regex(r"\w+")
-_CUT_OFF = "the formula is cut off: ' #' begins a comment"
-_READS_ON = f"{_CUT_OFF} that reads as its continuation"
-
 
 def explained(db: Database, entry: str, suspicion: SpecError) -> SpecError:
     """A suspicion about a formula. If its end is suspicious and a comment follows, the comment is reported instead.
     Only then does the result depend on the text of the file."""
-    if suspicion.rule not in _BY_A_CUT:
+    if suspicion.rule not in cut.BY_A_CUT:
         return suspicion
-    from gradmill.problems.locate import comment_after  # reads YAML
-
     place = db.names(entries, "derivatives").index(entry)
-    if not comment_after(texts(db, "derivatives")[place].text, suspicion.field):
-        return suspicion
-    return _cut_off(suspicion.field, _CUT_OFF, "put the formula in quotes")
+    return cut.cut_off(texts(db, "derivatives")[place].text, suspicion)
 
 
 @query
 def reading_on(db: Database) -> None:
     """Reports comments after formulas that are complete without them, but read as their continuation."""
     for entry, piece in zip(db.names(entries, "derivatives"), texts(db, "derivatives")):
-        if not _may_go_on(piece.text):
-            continue
-        raw = value(db, "derivatives", entry)
-        for field, formula in _formulas(raw):
-            if _reads_on(piece.text, field, formula):
-                error = _cut_off(field, _READS_ON, "remove '#', or reword the comment")
-                db.report(problem_of(error, "derivatives", entry, title(raw, "name"), warning=True))
-
-
-def _may_go_on(text: str) -> bool:
-    """Whether a line has a comment behind text that may read as its continuation."""
-    ends = (match.start() for match in _MAY_GO_ON.finditer(text))
-    return any(text[text.rfind("\n", 0, end) + 1 : end].replace("#", "").strip() for end in ends)
-
-
-def _cut_off(field: tuple[str, ...], problem: str, hint: str) -> SpecError:
-    from gradmill.problems.locate import COMMENT
-
-    return SpecError(problem, hint, field=field, needle=COMMENT, rule="cut-off")
-
-
-def _formulas(entry: object) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The fields of an entry that are formulas."""
-    if not isinstance(entry, Mapping):
-        return
-    dispatch = entry.get("dispatch")
-    by_key = dispatch.get(PAIRS) if isinstance(dispatch, Mapping) else None
-    groups = [(("dispatch", key), rows) for key, rows in by_key] if isinstance(by_key, list) else [((), entry)]
-    for field, rows in groups:
-        for key, formula in rows.items() if isinstance(rows, Mapping) else ():
-            if isinstance(formula, str) and (field or key not in KEYS["derivatives"]):
-                yield (*field, key), formula
-
-
-def _reads_on(text: str, field: tuple[str, ...], formula: str) -> bool:
-    """Whether a comment follows a formula, and both are one expression of names that the entry has."""
-    from gradmill.cpp.expression import tokens_of
-    from gradmill.lints.suspicion import GRADIENTS, unknown_names
-    from gradmill.lints.uses import read_uses
-    from gradmill.problems.locate import comment_after
-
-    comment = comment_after(text, field)
-    match = _GOES_ON.match(comment)
-    words = {*GRADIENTS, "result", *_WORD.findall(text.replace(comment, ""))}
-    known = words.union(*((f"{word}_p", f"{word}_t") for word in words))
-    if match is None or not _is_expression(formula, known):
-        return False
-    whole = f"{formula} {match['rest']}"
-    return _is_expression(whole, known) and not unknown_names(whole, read_uses(tokens_of(whole)), known)
-
-
-def _is_expression(text: str, names: Set[str]) -> bool:
-    from gradmill.cpp.expression import parse, tokens_of
-
-    parsed = parse(text, tokens_of(text), names)
-    return parsed is not None and parsed.whole and not parsed.broken
+        raw = value(db, "derivatives", entry) if cut.may_go_on(piece.text) else None
+        for error in cut.reading_on(piece.text, raw) if raw is not None else ():
+            db.report(problem_of(error, "derivatives", entry, title(raw, "name"), warning=True))
