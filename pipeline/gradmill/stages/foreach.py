@@ -40,9 +40,7 @@ def references(db: Database, bucket: str) -> dict[str, Reference]:
         base, fitting = head.base.split(foreach.PREFIX)[-1], partial(fits, db, name)
         if base not in functional and base not in others:
             continue
-        at = foreach.find_reference(
-            head, functional.get(base, ()), others.get(base, ()), partial(fits, db, name), facts
-        )
+        at = foreach.find_reference(head, functional.get(base, ()), others.get(base, ()), fitting, facts)
         if at is not None:
             by_name[name] = _reference(name, head, known[at], by_function[at])
     return by_name
