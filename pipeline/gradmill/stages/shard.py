@@ -46,6 +46,7 @@ from gradmill.stages.units import units as units_of_family
 ORIGIN = "o"  # a comment above a piece names its entry
 LINES = "l"  # `#line` directives name the lines of its formulas
 _GROUPED = frozenset(("aten", "gen_backend_stubs", "lazy_ts_backend"))  # subsets of scripts that group variants
+SORTED = "s"  # the different texts of each of some pieces, sorted
 WRAPPED = "w"  # the text of a template that all pieces of a unit fill
 
 
@@ -55,7 +56,8 @@ class Blocks(Struct, frozen=True, array_like=True):
     family: str
     piece: str
     indent: str
-    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or WRAPPED, and `piece` is the template
+    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces; or
+    # WRAPPED, and `piece` is the template
 
     @property
     def place(self) -> str:
@@ -151,7 +153,7 @@ def _contents(
         if isinstance(content, (str, list)):
             values[hole] = content
         elif isinstance(content, SortedPieces):
-            values[hole] = _sorted(db, file.family, content, units_of(db, layout, shards, file.name))
+            places[hole] = Blocks(file.family, ",".join(content.names), "", SORTED)
         elif isinstance(content, UnitTemplate):
             if is_own or hole not in template.names:
                 places[hole] = Blocks(file.family, content.template, "", WRAPPED)
@@ -174,10 +176,19 @@ def _inlined(db: Database, file: File, content: Pieces, units: Sequence[str], *,
     return content.between.join(filter(None, texts)) if file.raw else texts or ""
 
 
-def _sorted(db: Database, family: str, content: SortedPieces, units: Sequence[str]) -> str:
-    """The different texts of each of some pieces, sorted."""
-    listed = [text(db, family, unit) for unit in units]
-    return "\n".join(each for piece in content.names for each in sorted({own.get(piece, "") for own in listed} - {""}))
+@query
+def ordered(db: Database, layout: str, shards: int, name: str, family: str, place: str) -> str:
+    """The different texts of each of some pieces of a file's units, sorted, for a place."""
+    indent, _, pieces = place.split("|", 2)
+    listed = [text(db, family, unit) for group in groups(db, layout, shards, name).values() for unit in group]
+    different = [each for piece in pieces.split(",") for each in sorted({own.get(piece, "") for own in listed} - {""})]
+    return "\n".join(indented(each, indent, trim=release(db).trims_lines) for each in different)
+
+
+def ordered_places(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
+    """The keys of all sorted texts of a file."""
+    holes = [part for part in _holes_of(db, layout, shards, name) if part.marks == SORTED]
+    return [(layout, shards, name, hole.family, hole.place) for hole in holes]
 
 
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
@@ -217,7 +228,7 @@ def _origins(db: Database, content: Pieces) -> str:
 
 def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
     """The keys of all blocks of a file."""
-    holes = _holes_of(db, layout, shards, name)
+    holes = [part for part in _holes_of(db, layout, shards, name) if part.marks != SORTED]
     if not holes:
         return []
     places = "\n".join(hole.place for hole in holes)
@@ -241,6 +252,7 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
         *(db.digest(text, family, unit) for family, unit in apart),
         db.digest(outline, *at),
         *(db.digest(block, *key) for key in blocks(db, *at)),
+        *(db.digest(ordered, *key) for key in ordered_places(db, *at)),
     ]
 
 
@@ -262,7 +274,9 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
     encoded: list[bytes | memoryview] = []
     place = 0
     for part in filled:
-        if isinstance(part, Blocks):
+        if isinstance(part, Blocks) and part.marks == SORTED:
+            encoded.append(ordered(db, layout, shards, name, part.family, part.place).encode())
+        elif isinstance(part, Blocks):
             texts = [(at, each[place]) for at, each in listed]
             for _, between, own in joined(texts):
                 encoded += (between, own)

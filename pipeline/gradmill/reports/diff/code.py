@@ -20,7 +20,7 @@ from gradmill.stages.arrangement import files, units_of
 from gradmill.stages.emit import text
 from gradmill.stages.operator_files import digests_of_each, written_files
 from gradmill.stages.set import RELEASE, spec_set
-from gradmill.stages.shard import Blocks, file_digest, outline, placed
+from gradmill.stages.shard import SORTED, Blocks, file_digest, ordered, outline, placed
 from gradmill.stages.units import schemas_of, units
 
 At = tuple[str, int]  # the layout and its number of shards
@@ -81,7 +81,7 @@ def _read(
 ) -> CodeFile:
     """A file. Adds the texts of its units, unless they are `known` from another shard."""
     parts = outline(db, *at, file.name)
-    places = tuple(part.place for part in parts if isinstance(part, Blocks))
+    places = tuple(part.place for part in parts if isinstance(part, Blocks) and part.marks != SORTED)
     name = _without_shard(file)
     keys = {unit: (file.family, name, unit) for unit in (units_of(db, *at, file.name) if places else ())}
     members = {unit: text(db, file.family, unit) for unit, key in keys.items() if (key, places) not in known}
@@ -90,7 +90,7 @@ def _read(
             texts.setdefault(keys[unit], {})[place] = own
     known.update((keys[unit], places) for unit in members)
     printed = tuple(unit for unit, key in keys.items() if not texts.get(key, {}).keys().isdisjoint(places))
-    around = (part if isinstance(part, str) else f"{part.indent}${{{part.piece}}}" for part in parts)
+    around = (part if isinstance(part, str) else _placeholder(db, at, file.name, part) for part in parts)
     return CodeFile(file.family, name, file_digest(db, *at, file.name).sha256, "".join(around), printed)
 
 
@@ -113,3 +113,9 @@ def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, Code
 def _without_shard(file: File) -> str:
     before, _, after = file.name.rpartition(file.shard) if file.shard else (file.name, "", "")
     return before + after
+
+
+def _placeholder(db: Database, at: At, name: str, hole: Blocks) -> str:
+    if hole.marks == SORTED:
+        return ordered(db, *at, name, hole.family, hole.place)
+    return f"{hole.indent}${{{hole.piece}}}"

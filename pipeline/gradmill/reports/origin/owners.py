@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from gradmill.families.file import File, SortedPieces, ended, joined
+from gradmill.families.file import File, ended, joined
 from gradmill.families.nodes.files import NODES
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Hole
 from gradmill.query.database import Database
 from gradmill.stages.arrangement import file_of, groups, units_of
 from gradmill.stages.emit import rendered, text
-from gradmill.stages.shard import Blocks, outline, placed
+from gradmill.stages.shard import SORTED, Blocks, ordered, outline, placed
 from gradmill.stages.templates import is_rewritten, template_of
 from gradmill.stages.units import units
 
@@ -70,14 +70,14 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
         return
     within = units_of(db, *layout, file.name)
     for hole, part in zip(template_of(db, file).parts, outline(db, *layout, file.name)):
-        content = file.holes.get(hole.name) if isinstance(hole, Hole) else None
-        if isinstance(part, Blocks):
+        if isinstance(part, Blocks) and part.marks == SORTED:
+            whole = ordered(db, *layout, file.name, file.family, part.place)
+            listed = ((unit, text(db, file.family, unit)) for unit in within)
+            each_of = [(unit, own.get(piece, "")) for unit, own in listed for piece in part.piece.split(",")]
+            yield from _split_by_pieces(whole, (((file.family, unit), each) for unit, each in each_of))
+        elif isinstance(part, Blocks):
             texts = ((unit, ended(each)) for unit, each in _placed(db, layout, file, part.place))
             yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
-        elif isinstance(content, SortedPieces):
-            listed = ((unit, text(db, file.family, unit)) for unit in within)
-            each_of = [(unit, own.get(piece, "")) for unit, own in listed for piece in content.names]
-            yield from _split_by_pieces(part, (((file.family, unit), each) for unit, each in each_of))
         elif isinstance(hole, Hole) and hole.name in file.pieces:
             names, kind = file.pieces[hole.name].names, FAMILIES[file.family]
             listed = ((unit, rendered(db, file.family, unit)) for unit in within)
