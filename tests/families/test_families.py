@@ -185,7 +185,7 @@ class MadeUp(Family):
         return f"made up {names.name}"
 
     def render(self, subject, release, *, marks=False):
-        return {"name": f"// {subject.func.name}"}
+        return {"name": f"// {str(subject.func.name)}"}
 
 
 MADE_UP = MadeUp()
