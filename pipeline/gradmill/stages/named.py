@@ -1,4 +1,4 @@
-"""Functions of stages by name: what a family's units are planned from, and how they are ordered."""
+"""Functions of stages by name: what a family's units are rendered from, and how they are ordered."""
 
 from functools import cache
 from importlib import import_module
