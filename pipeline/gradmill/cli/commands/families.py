@@ -49,7 +49,7 @@ def main(request: Request) -> int:
 def row_of(family: Family) -> FamilyRow:
     """A family. What it is about is the first sentence of its module."""
     whole = " ".join((sys.modules[type(family).__module__].__doc__ or family.label).split())
-    layout = Layout(slotted=("",), lists=defaultdict(tuple), holes=dict.fromkeys(STUBS, {}))
+    layout = Layout(slotted=("",), lists=defaultdict(tuple), holes={name: {} for name in STUBS})
     files = family.files([], layout, resolve(minor(KNOWN[-1])))
     names = [file.name for file in files] or [
         name.removeprefix("ATen/").removesuffix(".in") for name in family.templates
