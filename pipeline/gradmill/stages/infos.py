@@ -46,8 +46,8 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
         except SpecError as error:
             _report(db, error, titled, _seen(error, listed))
     for titled in titles(db, bucket):
-        if layer_of(titled[0]) and (error := _mistaken(titled, listed, functions)) is not None:
-            db.report(_problem(error, titled, warning=True))
+        if layer_of(titled[0]) and (mistake := _mistaken(titled, listed, functions)) is not None:
+            db.report(_problem(mistake, titled, warning=True))
     return functions
 
 
