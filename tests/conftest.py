@@ -94,9 +94,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def _compiles_core(item: pytest.Item) -> bool:
-    """Whether a test needs the core Nodes compiled, which takes minutes the first time; not where they were given."""
-    if os.environ.get("GRADMILL_KERNELS"):
-        return False
+    """Whether a test needs the core Nodes compiled, which takes minutes the first time."""
     params = item.callspec.params if hasattr(item, "callspec") else {}
     return "core_nodes" in getattr(item, "fixturenames", ()) or params.get("ops") == "core"
 

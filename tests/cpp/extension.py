@@ -18,7 +18,6 @@ from cpp.toolchain import WARNINGS, compile_flags, hasty_flags, link_flags, prec
 
 HERE = Path(__file__).parent
 MODULE = "core_nodes.so"
-IN_ATEN = "in_aten.so"  # a library whose kernels take the place of torch's, with the operators of views.cpp
 
 # A source by itself costs seconds next to its own text, so there are few.
 _NODES = ["Functions_0.cpp", "Functions_0_formulas.cpp"]
@@ -26,8 +25,8 @@ _OPERATORS = ("mul", "add", "exp", "sigmoid", "zero", "fill", "copy")
 _VIEWS = [CORE / "templates" / "core_copies.cpp", HERE / "views.cpp"]
 
 
-def build(folder: Path, module: str = MODULE) -> None:
-    """Brings `folder`/core_nodes.so, or the other library, up to date."""
+def build(folder: Path) -> None:
+    """Brings `folder`/core_nodes.so up to date."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -35,9 +34,8 @@ def build(folder: Path, module: str = MODULE) -> None:
         generated = folder / "generated"
         _write(folder / "nodes.cpp", "#undef GRADMILL_SHARD\n".join(_include(generated / name) for name in _NODES))
         _write(folder / "views.cpp", "".join(map(_include, _VIEWS)))
-        _write(folder / "in_aten.cpp", "#define GRADMILL_IN_ATEN\n" + _include(folder / "views.cpp"))
         _write(folder / "build.ninja", _ninja_file(folder))
-        done = subprocess.run(["ninja", "-C", str(folder), module], check=False, capture_output=True, text=True)
+        done = subprocess.run(["ninja", "-C", str(folder), MODULE], check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-20000:] + done.stderr
 
 
@@ -83,9 +81,8 @@ def _ninja_file(folder: Path) -> str:
         "  deps = gcc",
         "rule link",
         f"  command = c++ $in -o $out {shlex.join(link_flags())}",
-        *(f"build {name}.o: object {name}.cpp | {header}.gch" for name in ("nodes", "views", "in_aten")),
+        *(f"build {name}.o: object {name}.cpp | {header}.gch" for name in ("nodes", "views")),
         f"build {MODULE}: link nodes.o views.o",
-        f"build {IN_ATEN}: link nodes.o in_aten.o",
         "",
     ]
     return "\n".join(lines)

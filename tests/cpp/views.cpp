@@ -82,11 +82,11 @@ Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 
 // Of a number, as torch's binding does it: not an overload of its own, but a tensor that does not decide the dtype.
-[[maybe_unused]] Tensor& mul_number_(Tensor& self, const Scalar& other) {
+Tensor& mul_number_(Tensor& self, const Scalar& other) {
   return mul_(self, at::native::wrapped_scalar_tensor(other));
 }
 
-[[maybe_unused]] Tensor& add_number_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+Tensor& add_number_(Tensor& self, const Scalar& other, const Scalar& alpha) {
   return add_(self, at::native::wrapped_scalar_tensor(other), alpha);
 }
 
@@ -136,7 +136,7 @@ struct FillBackward0 : public torch::autograd::Node {
   }
 };
 
-[[maybe_unused]] Tensor& fill_(Tensor& self, const Scalar& value) {
+Tensor& fill_(Tensor& self, const Scalar& value) {
   const auto node = started<FillBackward0>(asked_for(self), self);
   {
     const at::AutoDispatchBelowAutograd below;
@@ -162,20 +162,6 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
 
 } // namespace
 
-#ifdef GRADMILL_IN_ATEN
-
-// In a library of its own: the same kernels in the place of torch's.
-TORCH_LIBRARY_IMPL(aten, Autograd, library) {
-  library.impl("mul_.Tensor", mul_);
-  library.impl("add_.Tensor", add_);
-  library.impl("exp_", exp_);
-  library.impl("sigmoid_", sigmoid_);
-  library.impl("zero_", zero_);
-  library.impl("copy_", copy_);
-}
-
-#else
-
 TORCH_LIBRARY(gradmill_views, library) {
   library.def("mul_(Tensor(a!) self, Tensor other) -> Tensor(a!)", mul_);
   library.def("add_(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)", add_);
@@ -187,7 +173,5 @@ TORCH_LIBRARY(gradmill_views, library) {
   library.def("fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)", fill_);
   library.def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", copy_);
 }
-
-#endif
 
 } // namespace gradmill::test

@@ -21,7 +21,7 @@ from cpp import extension  # noqa: E402
 from torch import Tensor  # noqa: E402
 
 from views.graphs import leaf, same  # noqa: E402
-from views.kernels import Ops, core_ops, torch_ops  # noqa: E402
+from views.operators import Ops, core_ops, torch_ops  # noqa: E402
 
 Change = Callable[[Tensor, Tensor], Any]  # in place, of a base
 

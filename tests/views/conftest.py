@@ -1,8 +1,7 @@
-"""The operators that the tests of views run: torch's over the kernels in the process, and those of the core set."""
+"""The operators that the tests of views run: torch's, and those of the core set."""
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,24 +14,19 @@ collect_ignore_glob = [] if find_spec("torch") else ["*.py"]
 if find_spec("torch"):
     from torch_seed import seed_torch
 
-    from views import kernels
-
-
-def pytest_report_header() -> str:
-    return f"views: kernels {kernels.kernels()}" if os.environ.get("GRADMILL_KERNELS") else "views: kernels of torch"
+    from views import operators
 
 
 @pytest.fixture(scope="session")
-def core_views(core_nodes: Path) -> kernels.Ops:
+def core_views(core_nodes: Path) -> operators.Ops:
     """The operators with our Nodes: built, loaded."""
     extension.build(core_nodes)
     extension.load(core_nodes)
-    return kernels.core_ops()
+    return operators.core_ops()
 
 
 @pytest.fixture(params=["torch", "core"])
-def ops(request: pytest.FixtureRequest) -> kernels.Ops:
+def ops(request: pytest.FixtureRequest) -> operators.Ops:
     """Every test runs over both."""
-    kernels.kernels()
     seed_torch(0)
-    return kernels.torch_ops() if request.param == "torch" else request.getfixturevalue("core_views")
+    return operators.torch_ops() if request.param == "torch" else request.getfixturevalue("core_views")

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.autograd import grad
 
 from views.graphs import name
-from views.kernels import Ops
+from views.operators import Ops
 from views.programs import ERRORS, Ask, Hooked, Program, Variables, execute
 
 _NAMESPACE = re.compile(r"\b(torch::autograd|gradmill::core)::")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from views.kernels import Ops, torch_ops
+from views.operators import Ops, torch_ops
 
 SHAPES = ((4,), (3, 4), (4, 3), (2, 3, 4), (6,), (1, 4), ())
 

@@ -8,7 +8,7 @@ import torch
 from torch.autograd import grad
 
 from views.graphs import Calls, leaf, same
-from views.kernels import Ops
+from views.operators import Ops
 
 
 def test_a_real_source_of_complex_values_gets_the_real_part(ops: Ops) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch.autograd import grad
 
 from views.graphs import Calls, chain, leaf, replayed, same
-from views.kernels import Ops
+from views.operators import Ops
 
 both_ways = pytest.mark.parametrize("replay", [False, True], ids=["strided", "replayed"])
 

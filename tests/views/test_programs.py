@@ -7,26 +7,26 @@ from collections import Counter
 
 import pytest
 
-from views import kernels
 from views.outcomes import Difference, Outcome, differences, outcome
+from views.operators import Ops, torch_ops
 from views.programs import Program, draw
 
 # An assertion of torch's CopySlices fails where ours answers: docs/contributing/views.md, "Differences from torch".
 ASSERTION = "it->second.should_execute() == task_should_compute_output(0) INTERNAL ASSERT FAILED"
 
 
-def test_random_programs_give_the_same(core_views: kernels.Ops) -> None:
+def test_random_programs_give_the_same(core_views: Ops) -> None:
     assert_same(core_views, range(60))
 
 
 @pytest.mark.slow
-def test_a_thousand_random_programs_give_the_same(core_views: kernels.Ops) -> None:
+def test_a_thousand_random_programs_give_the_same(core_views: Ops) -> None:
     seen = assert_same(core_views, range(1000, 2000))
     for kind in ("CopySlices", "CopyBackwards", "replayed", "refused", "twice", "hooks", "backward"):
         assert seen[kind] > 40, seen
 
 
-def assert_same(ops: kernels.Ops, numbers: range) -> Counter[str]:
+def assert_same(ops: Ops, numbers: range) -> Counter[str]:
     """Runs programs with both sets of operators. Gives how many had what."""
     seen: Counter[str] = Counter()
     for number in numbers:
@@ -42,7 +42,7 @@ def _answered(program: Program) -> tuple[Program, Outcome]:
 
     An answer of ours in the place of an assertion would leave its traces, in retained gradients and with hooks.
     """
-    wanted = outcome(program, kernels.torch_ops())
+    wanted = outcome(program, torch_ops())
     asks = tuple(ask for number, ask in enumerate(program.asks) if ASSERTION not in str(wanted[f"ask {number}"]))
     if asks == program.asks:
         return program, wanted
