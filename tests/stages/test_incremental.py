@@ -21,6 +21,8 @@ from project import ANALYSIS, CORE, DAMAGES, JOINED, SHARD_TASKS, SHARDS, Projec
 
 from gradmill.session.paths import stores_in
 
+NATIVE, DERIVATIVES = "native_functions.yaml", "derivatives.yaml"
+
 # All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
 # where none does.
 ALONE = ["specs", "derivatives", "infos"]
@@ -58,14 +60,27 @@ MV_SCALED_DERIVATIVE = """
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor\n"
 MV_EDITED = "self.conj().t().mv(grad)"
 EXP_EDITED = "grad * result.conj() * 1"
+EXP_AGAIN = """
+- name: exp(Tensor self) -> Tensor
+  self: grad * result.conj() * 2
+  result: auto_element_wise
+"""
+OF_TEMPLATES = {
+    "Functions.h": SHARD_TASKS[:1],
+    "Functions.cpp": SHARD_TASKS[1:2],
+    "python_functions.h": SHARD_TASKS[2:3],
+    "python_functions.cpp": SHARD_TASKS[3:9],
+    "variable_factories.h": SHARD_TASKS[9:],
+}
 
 
 def assert_runs(project: Project, *tasks: str) -> None:
-    """Runs doit: these tasks are executed, and the manifest if there are any; only files of `shard` tasks are written,
-    and all is as a clean build makes it."""
+    """Runs doit: these tasks are executed, and the manifest if there are any; files of `shard` tasks are written, no
+    others, and all is as a clean build makes it."""
     before = project.mtimes()
     assert project.run().ok().ran == ([*tasks, "manifest"] if tasks else [])
-    assert set(moved(project, before)) <= {task.removeprefix("shard:") for task in tasks}
+    shards = (task.removeprefix("shard:") for task in tasks if task.startswith("shard:"))
+    assert moved(project, before) == sorted(shards)
     assert_clean(project)
 
 
@@ -107,72 +122,216 @@ def test_a_copy_of_a_built_project_is_as_good_as_a_built_one(built: Project) -> 
     assert built.mtimes() == before
 
 
-def test_touching_a_spec_executes_nothing_and_moves_no_file(built: Project) -> None:
-    built.path("derivatives.yaml").touch()
-    assert_runs(built)
+# ---- the rows: edits, of which all but the last are built, and the tasks that the last one runs
+
+Edit = Callable[[Project], object]
 
 
-def test_a_spec_saved_with_the_same_bytes_executes_nothing(built: Project) -> None:
-    path = built.path("derivatives.yaml")
+def formula(op: str, field: str, text: str) -> Edit:
+    return lambda project: project.set_formula(op, field, text)
+
+
+def appended(file: str, *texts: str) -> Edit:
+    return lambda project: [project.append(file, text) for text in texts]
+
+
+def replaced(file: str, *old_and_new: tuple[str, str]) -> Edit:
+    return lambda project: [project.replace(file, old, new) for old, new in old_and_new]
+
+
+def both(*edits: Edit) -> Edit:
+    return lambda project: [edit(project) for edit in edits]
+
+
+def saved_again(project: Project) -> None:
+    path = project.path(DERIVATIVES)
     data = path.read_bytes()
     path.unlink()
     path.write_bytes(data)
-    assert_runs(built)
 
 
-# ---- a comment, blank line or key order that means nothing: the stage that reads the text; no unit, no shard
+def in_mv(pattern: str, new: str) -> Edit:
+    """Replaces what matches in all entries of mv and of its out variant."""
+
+    def edit(project: Project) -> None:
+        for name in (NATIVE, DERIVATIVES):
+            entry = re.compile(r"^- \w+: mv(\.out)?\(.*(\n  .*)*", re.MULTILINE)
+            text = entry.sub(lambda found: re.sub(pattern, new, found[0]), project.path(name).read_text())
+            project.path(name).write_text(text)
+
+    return edit
+
+
+def moved_to_the_end(file: str, start: str) -> Edit:
+    def edit(project: Project) -> None:
+        head, _, rest = project.path(file).read_text().partition(start)
+        entry, _, tail = rest.partition("\n\n")
+        project.path(file).write_text(f"{head}{tail}\n{start}{entry}\n")
+
+    return edit
 
 
 EXP_SCHEMA = "- func: exp(Tensor self) -> Tensor\n"
 NEG = "  self: grad.neg()\n"
-MEANINGLESS = {  # a file, a text in it, and what takes its place
-    "a comment": ("derivatives.yaml", "- name: neg(Tensor self)", "# Odd.\n- name: neg(Tensor self)"),
-    "a comment in an entry": ("derivatives.yaml", NEG, f"  # Odd.\n{NEG}"),
-    "a comment behind a key": ("native_functions.yaml", EXP_SCHEMA, f"{EXP_SCHEMA[:-1]}  # entire\n"),
-    "blank lines": ("native_functions.yaml", EXP_SCHEMA, f"\n\n\n{EXP_SCHEMA}"),
-    "key order": ("derivatives.yaml", f"{NEG}  result: self_t.neg()\n", f"  result: self_t.neg()\n{NEG}"),
-    "quotes": ("derivatives.yaml", NEG, '  self: "grad.neg()"\n'),
-    "a comment on tags": ("tags.yaml", "- tag: core\n", "# Odd.\n- tag: core\n"),
+VIEW = "- name: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)\n"
+SHUFFLED = "at::pixel_unshuffle(grad, upscale_factor) + 0 * self"
+DENSE = "bool dense="
+RUNS: dict[str, tuple[list[Edit], list[str]]] = {
+    # nothing: nothing; no file is written, no mtime moves
+    "a spec touched": ([lambda project: project.path(DERIVATIVES).touch()], []),
+    "a spec saved with the same bytes": ([saved_again], []),
+    "a file next to the templates": ([appended("templates/core_helpers.h", "// The end.")], []),
+    # a comment, blank line or key order that means nothing: the stage that reads the text; no unit, no shard
+    "a comment": ([replaced(DERIVATIVES, ("- name: neg(Tensor self)", "# Odd.\n- name: neg(Tensor self)"))], ["specs"]),
+    "a comment in an entry": ([replaced(DERIVATIVES, (NEG, f"  # Odd.\n{NEG}"))], ["specs"]),
+    "a comment behind a key": ([replaced(NATIVE, (EXP_SCHEMA, f"{EXP_SCHEMA[:-1]}  # entire\n"))], ["specs"]),
+    "blank lines": ([replaced(NATIVE, (EXP_SCHEMA, f"\n\n\n{EXP_SCHEMA}"))], ["specs"]),
+    "key order": (
+        [replaced(DERIVATIVES, (f"{NEG}  result: self_t.neg()\n", f"  result: self_t.neg()\n{NEG}"))],
+        ["specs"],
+    ),
+    "quotes": ([replaced(DERIVATIVES, (NEG, '  self: "grad.neg()"\n'))], ["specs"]),
+    "a comment on tags": ([replaced("tags.yaml", ("- tag: core\n", "# Odd.\n- tag: core\n"))], ["specs"]),
+    # one derivative formula: that entry; the units whose text really changes; the shards that hold them
+    "a formula": ([formula("mv", "vec", MV_EDITED)], [*ALONE, "emit:MvBackward0", "shard:Functions.cpp"]),
+    "a formula that a foreach Node is made from": (
+        [formula("exp", "self", EXP_EDITED)],
+        [*FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp"],
+    ),
+    "a formula that several foreach Nodes are made from": (
+        [formula("pow.Tensor_Scalar", "self", "power_base_adjoint(grad, self, exponent) * 1")],
+        [
+            *(*FOLLOWED, "emit:PowBackward0"),
+            *("emit:ForeachPowBackward0Scalar", "emit:ForeachPowBackward0ScalarList", "shard:Functions.cpp"),
+        ],
+    ),
+    "a formula that saves something else": (
+        [formula("pixel_shuffle", "self", SHUFFLED)],
+        [*ALONE, "emit:PixelShuffleBackward0", *FILES_OF_M_AND_P],
+    ),
+    "a forward formula that no Node prints": (
+        [formula("mv", "result", "at::mv(self_p, vec_t) + at::mv(self_t, vec_p)")],
+        [*ALONE],
+    ),
+    "a formula next to a view without any derivative": (
+        [
+            replaced(
+                DERIVATIVES,
+                (f"{VIEW}  self: grad.transpose(dim0, dim1)\n  result: auto_linear", f"{VIEW}  dispatch: {{}}"),
+            ),
+            formula("exp", "self", "2 * grad * result.conj()"),
+        ],
+        [*FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp"],
+    ),
+    # one schema: that entry and what refers to it
+    "an argument that its Node does not print": (
+        [in_mv("Tensor vec", f"Tensor vec, {DENSE}True")],
+        [*ANALYSIS, "emit:MvBackward0"],
+    ),
+    "a default that its Node does not print": (
+        [in_mv("Tensor vec", f"Tensor vec, {DENSE}True"), in_mv(f"{DENSE}True", f"{DENSE}False")],
+        [*ANALYSIS, "emit:MvBackward0"],
+    ),
+    "an argument renamed": (
+        [in_mv(r"\bvec(?=\b|_[tp]\b)", "by")],
+        [*ANALYSIS, "emit:MvBackward0", *FILES_OF_M_AND_P],
+    ),
+    "a default of a function that makes tensors": (
+        [
+            replaced(
+                NATIVE,
+                ("zeros(SymInt[] size, *, ScalarType? dtype=None", "zeros(SymInt[] size, *, ScalarType? dtype=long"),
+            )
+        ],
+        ["specs", "schemas", "foreach", "match", "emit:zeros", "shard:variable_factories.h"],
+    ),
+    "a tag": (
+        [
+            replaced(
+                NATIVE,
+                (
+                    "- func: mv(Tensor self, Tensor vec) -> Tensor\n",
+                    "- func: mv(Tensor self, Tensor vec) -> Tensor\n  tags: core\n",
+                ),
+            )
+        ],
+        ["specs", "schemas", "infos", "foreach", "match"],
+    ),
+    # an entry added, removed or moved: itself, and later Nodes of the same prefix if their numbers move
+    "a function without derivatives": ([appended(NATIVE, TRIPLE)], ["specs", "schemas", "foreach", "match"]),
+    "a function with derivatives": (
+        [both(appended(NATIVE, TRIPLE), appended(DERIVATIVES, TRIPLE_DERIVATIVE))],
+        [*ANALYSIS, "emit:TripleBackward0", *FILES_OF_M_AND_P],
+    ),
+    "an entry removed": ([lambda project: project.remove_entry("mv")], [*ALONE, "match", *FILES_OF_M_AND_P]),
+    "an entry removed after it was added": (
+        [
+            appended(NATIVE, TRIPLE),
+            appended(DERIVATIVES, TRIPLE_DERIVATIVE),
+            replaced(DERIVATIVES, (f"\n{TRIPLE_DERIVATIVE}\n", "")),
+        ],
+        FILES_OF_M_AND_P,
+    ),
+    "an entry before others of its prefix": (
+        [appended(NATIVE, MV_SCALED), replaced(DERIVATIVES, (MV, MV_SCALED_DERIVATIVE + MV))],
+        [*ALONE, "match", "emit:MvBackward0", "emit:MvBackward1", *FILES_OF_M_AND_P],
+    ),
+    "an entry after others of its prefix": (
+        [appended(NATIVE, MV_SCALED), appended(DERIVATIVES, MV_SCALED_DERIVATIVE)],
+        [*ALONE, "match", "emit:MvBackward1", *FILES_OF_M_AND_P],
+    ),
+    "entries of one prefix swapped": (
+        [
+            both(appended(NATIVE, MV_SCALED), appended(DERIVATIVES, MV_SCALED_DERIVATIVE)),
+            replaced(DERIVATIVES, (MV_SCALED_DERIVATIVE, ""), (MV, MV_SCALED_DERIVATIVE + MV)),
+        ],
+        [*ALONE, "match", "emit:MvBackward0", "emit:MvBackward1", *FILES_OF_M_AND_P],
+    ),
+    "an entry moved among other prefixes": (
+        [moved_to_the_end(DERIVATIVES, "- name: neg(")],
+        [
+            *(*ALONE, "match", "shard:Functions.h", "shard:Functions.cpp"),
+            *("shard:python_functions_0.cpp", "shard:python_functionsEverything.cpp"),
+        ],
+    ),
+    "a function moved": (
+        [moved_to_the_end(NATIVE, "- func: neg(")],
+        ["specs", "schemas", "infos", "foreach", "match"],
+    ),
+    "the first of two entries of an operator, which the second hides": (
+        [appended(DERIVATIVES, EXP_AGAIN), formula("exp", "self", "grad * result.conj() * 3")],
+        ALONE,
+    ),
+    # a template: the shards made from it
+    **{
+        f"the template {name}": ([appended(f"templates/{name}", "// The end.")], tasks)
+        for name, tasks in OF_TEMPLATES.items()
+    },
+    # a generated file edited by hand before
+    "a formula, and a file edited by hand": (
+        [both(lambda project: _edit(project.generated / "Functions.h"), formula("mv", "vec", MV_EDITED))],
+        [*ALONE, "emit:MvBackward0", "shard:Functions.h", "shard:Functions.cpp"],
+    ),
+    # switching and back: what was made before is reused
+    "a formula taken back": (
+        [formula("exp", "self", EXP_EDITED), formula("exp", "self", "grad * result.conj()")],
+        ["shard:Functions.cpp"],
+    ),
+    "a formula again": (
+        [*(formula("exp", "self", text) for text in (EXP_EDITED, "grad * result.conj()", EXP_EDITED))],
+        ["shard:Functions.cpp"],
+    ),
 }
 
 
-@pytest.mark.parametrize("edit", MEANINGLESS)
-def test_text_that_means_nothing_runs_only_the_stage_that_reads_it(built: Project, edit: str) -> None:
-    manifest = built.manifest()
-    built.replace(*MEANINGLESS[edit])
-    assert_runs(built, "specs")
-    assert built.manifest() != manifest
-
-
-# ---- one derivative formula: that entry; the units whose text really changes; the shards that hold them
-
-
-def test_a_formula_runs_its_node_and_its_shard(built: Project) -> None:
-    built.set_formula("mv", "vec", MV_EDITED)
-    assert_runs(built, *ALONE, "emit:MvBackward0", "shard:Functions.cpp")
-
-
-def test_a_formula_runs_the_foreach_nodes_made_from_it(built: Project) -> None:
-    built.set_formula("exp", "self", EXP_EDITED)
-    assert_runs(built, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp")
-
-
-def test_a_formula_that_serves_several_foreach_ops_runs_all_their_nodes(built: Project) -> None:
-    built.set_formula("pow.Tensor_Scalar", "self", "power_base_adjoint(grad, self, exponent) * 1")
-    foreach = ["emit:ForeachPowBackward0Scalar", "emit:ForeachPowBackward0ScalarList"]
-    assert_runs(built, *FOLLOWED, "emit:PowBackward0", *foreach, "shard:Functions.cpp")
-
-
-def test_a_formula_that_saves_something_else_runs_the_shards_with_declarations_and_bindings(built: Project) -> None:
-    before = built.mtimes()
-    built.set_formula("pixel_shuffle", "self", "at::pixel_unshuffle(grad, upscale_factor) + 0 * self")
-    assert_runs(built, *ALONE, "emit:PixelShuffleBackward0", *FILES_OF_M_AND_P)
-    assert moved(built, before) == sorted(task.removeprefix("shard:") for task in FILES_OF_M_AND_P)
-
-
-def test_a_forward_formula_that_no_node_prints_runs_no_unit_and_moves_no_file(built: Project) -> None:
-    built.set_formula("mv", "result", "at::mv(self_p, vec_t) + at::mv(self_t, vec_p)")
-    assert_runs(built, *ALONE)
+@pytest.mark.parametrize("what", RUNS)
+def test_an_edit_runs_what_depends_on_it(built: Project, what: str) -> None:
+    (*before, last), tasks = RUNS[what]
+    for edit in before:
+        edit(built)
+        built.build()
+    last(built)
+    assert_runs(built, *tasks)
 
 
 def test_one_formula_of_core_runs_two_nodes_and_the_kernels_that_print_it(core_project: Project) -> None:
@@ -189,172 +348,7 @@ def test_one_formula_of_core_runs_two_nodes_and_the_kernels_that_print_it(core_p
     assert moved(core_project, before) == ["Functions.cpp"]
 
 
-# ---- one schema: that entry and what refers to it
-
-
-def _in_schemas_of_mv(project: Project, old: str, new: str) -> None:
-    """Changes the arguments of mv in its schema, in that of its out variant, and where its derivatives name it."""
-    for name in ("native_functions.yaml", "derivatives.yaml"):
-        path = project.path(name)
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new))
-
-
-def test_a_default_that_no_node_holds_moves_no_file(built: Project) -> None:
-    _in_schemas_of_mv(built, "(Tensor self, Tensor vec", "(Tensor self, Tensor vec, bool dense=True")
-    built.build()
-    before = built.mtimes()
-    _in_schemas_of_mv(built, "dense=True", "dense=False")
-    run = built.run()
-    assert (run.status, run.units, run.shards) == (0, ["MvBackward0"], [])  # another schema is another entry
-    assert run.ran[:2] == ["specs", "schemas"]
-    assert moved(built, before) == []
-    assert_clean(built)
-
-
-def test_an_argument_that_its_node_does_not_print_runs_no_other_node(built: Project) -> None:
-    _in_schemas_of_mv(built, "(Tensor self, Tensor vec", "(Tensor self, Tensor vec, bool dense=True")
-    run = built.run().ok()
-    assert run.units == ["MvBackward0"]
-    assert_clean(built)
-
-
-def test_a_renamed_argument_runs_its_node_and_its_files(built: Project) -> None:
-    _in_schemas_of_mv(built, "(Tensor self, Tensor vec", "(Tensor self, Tensor by")
-    text = built.path("derivatives.yaml").read_text()
-    head, start, entry = text.partition("- name: mv(")
-    body, end, tail = entry.partition("\n\n")
-    body = body.replace("vec", "by")
-    built.path("derivatives.yaml").write_text(head + start + body + end + tail)
-    assert_runs(built, *ANALYSIS, "emit:MvBackward0", *FILES_OF_M_AND_P)
-
-
-def test_a_function_that_makes_tensors_runs_its_wrapper_and_its_file(built: Project) -> None:
-    built.replace("native_functions.yaml", "- func: zeros(SymInt[] size, *, ScalarType? dtype=None",
-                  "- func: zeros(SymInt[] size, *, ScalarType? dtype=long")  # fmt: skip
-    before = built.mtimes()
-    run = built.run()
-    assert (run.status, run.units, run.shards) == (0, ["zeros"], ["variable_factories.h"])
-    assert moved(built, before) == ["variable_factories.h"]
-    assert_clean(built)
-
-
-def test_a_tag_of_a_function_runs_no_unit(built: Project) -> None:
-    built.replace("native_functions.yaml", "- func: mv(Tensor self, Tensor vec) -> Tensor\n",
-                  "- func: mv(Tensor self, Tensor vec) -> Tensor\n  tags: core\n")  # fmt: skip
-    run = built.run()
-    assert (run.status, run.units, run.shards) == (0, [], [])
-    assert run.ran[:2] == ["specs", "schemas"]
-    assert_clean(built)
-
-
-# ---- an entry added, removed or moved: itself, and later Nodes of the same prefix if their numbers move
-
-
-def test_a_function_without_derivatives_runs_no_unit(built: Project) -> None:
-    built.append("native_functions.yaml", TRIPLE)
-    assert_runs(built, "specs", "schemas", "foreach", "match")
-
-
-def test_an_added_entry_runs_its_own_node(built: Project) -> None:
-    built.append("native_functions.yaml", TRIPLE)
-    built.append("derivatives.yaml", TRIPLE_DERIVATIVE)
-    assert_runs(built, *ANALYSIS, "emit:TripleBackward0", *FILES_OF_M_AND_P)
-
-
-def test_a_removed_entry_runs_no_unit(built: Project) -> None:
-    before = built.files()
-    built.append("native_functions.yaml", TRIPLE)
-    built.build()
-    text = built.path("derivatives.yaml").read_text()
-    built.append("derivatives.yaml", TRIPLE_DERIVATIVE)
-    built.build()
-    assert built.files() != before
-    built.path("derivatives.yaml").write_text(text)
-    assert_runs(built, *FILES_OF_M_AND_P)
-    assert built.files() == before
-
-
-def test_an_entry_removed_for_the_first_time_runs_no_unit(built: Project) -> None:
-    built.remove_entry("mv")
-    assert_runs(built, *ALONE, "match", *FILES_OF_M_AND_P)
-
-
-def test_an_entry_added_before_others_of_its_prefix_moves_their_numbers_only(built: Project) -> None:
-    built.append("native_functions.yaml", MV_SCALED)
-    built.build()
-    built.replace("derivatives.yaml", MV, MV_SCALED_DERIVATIVE + MV)
-    assert_runs(built, *ALONE, "match", "emit:MvBackward0", "emit:MvBackward1", *FILES_OF_M_AND_P)
-
-
-def test_an_entry_added_after_others_of_its_prefix_moves_no_number(built: Project) -> None:
-    built.append("native_functions.yaml", MV_SCALED)
-    built.build()
-    built.append("derivatives.yaml", MV_SCALED_DERIVATIVE)
-    assert_runs(built, *ALONE, "match", "emit:MvBackward1", *FILES_OF_M_AND_P)
-
-
-def test_swapped_entries_of_one_prefix_swap_their_numbers(built: Project) -> None:
-    built.append("native_functions.yaml", MV_SCALED)
-    built.append("derivatives.yaml", MV_SCALED_DERIVATIVE)
-    built.build()
-    built.replace("derivatives.yaml", MV_SCALED_DERIVATIVE, "")
-    built.replace("derivatives.yaml", MV, MV_SCALED_DERIVATIVE + MV)
-    assert_runs(built, *ALONE, "match", "emit:MvBackward0", "emit:MvBackward1", *FILES_OF_M_AND_P)
-
-
-def test_swapped_entries_of_different_prefixes_run_no_unit(built: Project) -> None:
-    neg = "- name: neg(Tensor self) -> Tensor\n  self: grad.neg()\n  result: self_t.neg()\n\n"
-    built.replace("derivatives.yaml", neg, "")
-    built.append("derivatives.yaml", neg)
-    run = built.run()
-    assert (run.status, run.units) == (0, [])
-    assert run.shards == ["Functions.h", "Functions.cpp", "python_functions_0.cpp", "python_functionsEverything.cpp"]
-    assert_clean(built)
-
-
-def test_a_function_that_is_moved_runs_no_unit(built: Project) -> None:
-    path = built.path("native_functions.yaml")
-    head, start, rest = path.read_text().partition("- func: neg(")
-    entry, end, tail = rest.partition("\n\n")
-    path.write_text(f"{head}{tail}\n{start}{entry}{end}")
-    run = built.run()
-    assert (run.status, run.units) == (0, [])
-    assert_clean(built)
-
-
-def test_a_second_definition_hides_the_first_one_also_when_only_the_first_is_edited(built: Project) -> None:
-    second = "\n- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj() * 2\n  result: auto_element_wise\n"
-    built.append("derivatives.yaml", second)
-    built.build()
-    built.set_formula("exp", "self", "grad * result.conj() * 3")
-    assert_runs(built, *ALONE)
-    assert b"result.conj() * 2" in built.files()["Functions.cpp"]
-    assert b"result.conj() * 3" not in built.files()["Functions.cpp"]
-
-
 # ---- a template: the shards made from it
-
-
-OF_TEMPLATES = {
-    "Functions.h": SHARD_TASKS[:1],
-    "Functions.cpp": SHARD_TASKS[1:2],
-    "python_functions.h": SHARD_TASKS[2:3],
-    "python_functions.cpp": SHARD_TASKS[3:9],
-    "variable_factories.h": SHARD_TASKS[9:],
-}
-
-
-@pytest.mark.parametrize("template", OF_TEMPLATES)
-def test_a_template_runs_the_shards_made_from_it(built: Project, template: str) -> None:
-    built.append(f"templates/{template}", "// The end.")
-    assert_runs(built, *OF_TEMPLATES[template])
-
-
-def test_a_file_next_to_the_templates_runs_nothing(built: Project) -> None:
-    built.append("templates/core_helpers.h", "// The end.")
-    assert_runs(built)
 
 
 def test_a_template_that_drops_a_hole_and_takes_it_back_gives_the_first_file_again(built: Project) -> None:
@@ -423,12 +417,6 @@ def test_a_generated_file_changed_by_hand_is_put_back_alone(built: Project, dama
     assert built.files() == files
     assert moved(built, times) == [name]
     assert built.run().ran == []
-
-
-def test_a_generated_file_changed_by_hand_before_an_edit_is_put_back_too(built: Project) -> None:
-    _edit(built.generated / "Functions.h")
-    built.set_formula("mv", "vec", MV_EDITED)
-    assert_runs(built, *ALONE, "emit:MvBackward0", "shard:Functions.h", "shard:Functions.cpp")
 
 
 def test_a_foreign_file_among_the_generated_ones_is_left_alone(built: Project) -> None:
@@ -506,19 +494,6 @@ def test_a_warning_is_reported_again_by_a_run_that_has_nothing_to_do(built: Proj
 
 
 # ---- switching and back: what was made before is reused; files of the other layout do not stay behind
-
-
-def test_an_edit_taken_back_runs_no_query_again(built: Project) -> None:
-    files = built.files()
-    text = built.path("derivatives.yaml").read_text()
-    built.set_formula("exp", "self", EXP_EDITED)
-    built.build()
-    assert built.files() != files
-    built.path("derivatives.yaml").write_text(text)
-    assert_runs(built, "shard:Functions.cpp")
-    assert built.files() == files
-    built.set_formula("exp", "self", EXP_EDITED)
-    assert_runs(built, "shard:Functions.cpp")
 
 
 def test_two_spec_sets_on_one_cache_do_not_disturb_each_other(built: Project, tmp_path: Path) -> None:
@@ -690,20 +665,6 @@ def test_units_that_share_a_title_have_the_same_numbers_in_every_run(kernels: Pr
     kernels.replace("native_functions.yaml", f"{schema}=2", f"{schema}=3")
     run = kernels.run()
     assert [units[name][1].function for name in run.units if name.startswith("TraceType::")] == ["add.Tensor"]
-
-
-def test_a_view_without_any_derivative_is_built_and_edited(built: Project) -> None:
-    built.replace(
-        "derivatives.yaml",
-        "- name: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)\n  self: grad.transpose(dim0, dim1)\n"
-        "  result: auto_linear\n",
-        "- name: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)\n  dispatch: {}\n",
-    )
-    built.build()
-    assert_clean(built)
-    built.set_formula("exp", "self", "2 * grad * result.conj()")
-    built.build()
-    assert_clean(built)
 
 
 def test_a_node_does_not_run_for_a_forward_formula_that_it_does_not_print(tmp_path: Path) -> None:
