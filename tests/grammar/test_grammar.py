@@ -9,9 +9,8 @@ import pytest
 import yaml
 from project import CORE
 
-from gradmill.grammar.names import parse_operator_name
 from gradmill.grammar.schema import SchemaParser
-from gradmill.grammar.types import check_type, element, split_annotation
+from gradmill.grammar.types import check_type
 from gradmill.model.schema import schema_kind
 from gradmill.problems.problem import SpecError
 from gradmill.releases import resolve
@@ -55,16 +54,6 @@ def random_schemas(count: int) -> list[str]:
 # ---- reading back
 
 
-def test_every_schema_of_core_reads_back_as_it_was_written(parser: SchemaParser) -> None:
-    schemas = schemas_of(CORE / "native_functions.yaml")
-    assert [text for text in schemas if str(parser.parse(text)) != text] == []
-
-
-def test_every_schema_of_torch_reads_back_as_it_was_written(parser: SchemaParser, torch_specs: Path) -> None:
-    schemas = schemas_of(torch_specs / "ATen/native/native_functions.yaml")
-    assert [text for text in schemas if str(parser.parse(text)) != text] == []
-
-
 def test_random_schemas_read_back_as_they_were_written(parser: SchemaParser) -> None:
     assert [text for text in random_schemas(2000) if str(parser.parse(text)) != text] == []
 
@@ -76,76 +65,6 @@ def test_random_schemas_are_those_of_torchgen(parser: SchemaParser, torch_specs:
         expected, made = FunctionSchema.parse(text), parser.parse(text)
         assert [str(a) for a in expected.arguments.flat_all] == [str(a) for a in made.arguments]
         assert str(expected.kind()) == f"SchemaKind.{schema_kind(made)}"
-
-
-# ---- parts
-
-
-def test_the_parts_of_a_schema_are_kept_apart(parser: SchemaParser) -> None:
-    schema = parser.parse("f.out(Tensor x, Tensor self, int n=1, *, bool b, Tensor(a!) out) -> Tensor(a!)")
-    assert [a.name for a in schema.before_self] == ["x"]
-    assert [a.name for a in schema.after_self] == ["n"]
-    assert [a.name for a in schema.kwarg_only] == ["b"]
-    assert [a.name for a in schema.out] == ["out"]
-    assert schema.self_argument is not None
-
-
-def test_the_four_tensor_options_are_found(parser: SchemaParser) -> None:
-    options = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
-    assert parser.parse(f"f(*, Generator? g, {options}) -> Tensor").options_index == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("f(Tensor self) -> Tensor", "functional"),
-        ("f_(Tensor(a!) self) -> Tensor(a!)", "inplace"),
-        ("f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "out"),
-        ("f(Tensor self, Tensor(a!) state) -> Tensor", "mutable"),
-        ("f(*, Tensor(a!) out, Tensor(b!) _scratch_x) -> Tensor(a!)", "scratch"),
-        ("view(Tensor(a) self) -> Tensor(a)", "functional"),
-    ],
-)
-def test_the_kind_of_a_schema(parser: SchemaParser, text: str, kind: str) -> None:
-    assert schema_kind(parser.parse(text)) == kind
-
-
-@pytest.mark.parametrize(
-    ("text", "base", "overload", "inplace", "dunder"),
-    [
-        ("add", "add", "", False, False),
-        ("add_.Tensor", "add", "Tensor", True, False),
-        ("__iand__.Scalar", "and", "Scalar", True, True),
-        ("__and__", "and", "", False, True),
-        ("_foreach_add", "_foreach_add", "", False, False),
-    ],
-)
-def test_the_parts_of_an_operator_name(text: str, base: str, overload: str, inplace: bool, dunder: bool) -> None:
-    name = parse_operator_name(text)
-    assert (name.base, name.overload, name.inplace, name.dunder) == (base, overload, inplace, dunder)
-    assert str(name) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "type_", "annotation"),
-    [
-        ("Tensor", "Tensor", None),
-        ("Tensor(a!)", "Tensor", "a!"),
-        ("Tensor(a!)?", "Tensor?", "a!"),
-        ("Tensor(a -> *)", "Tensor", "a -> *"),
-        ("Tensor(a|b)[]", "Tensor[]", "a|b"),
-        ("int[2]", "int[2]", None),
-    ],
-)
-def test_an_annotation_is_taken_off_its_type(text: str, type_: str, annotation: str | None) -> None:
-    assert split_annotation(text) == (type_, annotation)
-
-
-@pytest.mark.parametrize(
-    ("type_", "inner"), [("Tensor?[]", "Tensor?"), ("int[2]?", "int[2]"), ("int[2]", "int"), ("Tensor", None)]
-)
-def test_the_element_of_a_type_is_what_its_last_suffix_holds(type_: str, inner: str | None) -> None:
-    assert element(type_) == inner
 
 
 # ---- refusals

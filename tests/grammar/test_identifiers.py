@@ -48,25 +48,6 @@ def test_the_random_texts_hold_uses_that_upstream_misses() -> None:
     assert len(missed) > 20
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("grad*grad", "g*grad"),  # one character between the two belongs to the first
-        ("grad * grad", "g * g"),
-        ("grad*grad*grad", "g*grad*g"),
-        ("(grad)", "(g)"),
-        ("grad", "g"),
-        ("grads[0]", "grads[0]"),
-        ("x.grad_fn + _grad", "x.grad_fn + _grad"),
-        ("grad\n", "g\n"),
-        ("grad\ngrad", "g\ngrad"),
-        ("", ""),
-    ],
-)
-def test_replacing_misses_the_second_of_two_uses_with_one_character_between(text: str, expected: str) -> None:
-    assert replace(text, "grad", "g") == expected
-
-
 def test_the_replacement_is_taken_as_it_is() -> None:
     assert replace("f(self)", "self", r"\1\g<2>") == r"f(\1\g<2>)"
 

@@ -25,62 +25,11 @@ VALUES: dict[str, Value] = {
     "ends": ["a\n\n", "b \n", "\n"],
 }
 
-TEXTS = [
-    "no holes",
-    "",
-    "struct $name {};",
-    "struct ${name} {};",
-    "f(${two})",
-    "f(x${,two})",
-    "f(${two,}x)",
-    "f(x${,none})",
-    "f(${none,}x)",
-    "f(x${,one})",
-    "n = $number;",
-    "${name}Suffix $name.field",
-    "a\n  ${lines}\nb\n",
-    "a\n  ${blocks}\nb\n",
-    "a\n    ${none}\nb\n",
-    "a\n  ${empty}\nb\n",
-    "${two}\n",
-    "  ${two}",
-    "  ${number}\n",
-    "  ${lines} tail",
-    "  ${blanks}\n",
-    "  ${padded}\n",
-    "a\n\t${lines}\n",
-    "${name} ${two} ${number}",
-    "a\n\n  ${two}\n\nb",
-    "$$name",
-    "{$name}",
-    "cost: $5",
-    "f(${blocks}) ${ends}, ${odd}",
-    "${blocks}\n  ${blocks}\nf(${blocks})",
-    "${two} $two\n$two ${two}\n",
-    "a\f  ${odd}\nb\n",
-    "\f${odd}\n",
-    "\f${ends}\n",
-    " \x0b ${ends}\n",
-    "\u2028${odd} ${odd}\n",
-    "\u00a0\u3000${blocks}\n",
-    "\ufeff${two}\n",
-    "\ufeff\n  ${two}\n",
-    "${two one} ${} ${two",
-    "f(x${,two,}y${,none,}z)",
-    "${ two} ${two }",
-    "$two$two${two}",
-]
-
 
 def torchgen_fill(torch_specs: Path, text: str, values: Mapping[str, Value]) -> str:
     from torchgen.code_template import CodeTemplate
 
     return str(CodeTemplate(text).substitute(values))
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_a_template_is_filled_as_torchgen_fills_it(torch_specs: Path, text: str) -> None:
-    assert Template(text).fill(VALUES) == torchgen_fill(torch_specs, text, VALUES)
 
 
 def test_random_templates_are_filled_as_torchgen_fills_them(torch_specs: Path) -> None:
@@ -90,6 +39,7 @@ def test_random_templates_are_filled_as_torchgen_fills_them(torch_specs: Path) -
     pieces = [
         *(f"${{{name}}}" for name in inline),
         *["\n", "\n  ", " ", "(", ")", ";", "x"] * 4,
+        *"$two|$name|$number.x|$$|$5|{|}|${|${}|${ two}|${two }|${two one}|${,two,}".split("|"),
         *"\f\x0b\x1c\x85\u2028\u00a0\ufeff",
     ]
     texts = ["".join(source.choices(pieces, k=source.randrange(9))) for _ in range(3000)]
@@ -97,20 +47,13 @@ def test_random_templates_are_filled_as_torchgen_fills_them(torch_specs: Path) -
     for text in texts:
         try:
             expected = torchgen_fill(torch_specs, text, VALUES)
-        except (TypeError, AttributeError):
-            continue  # a comma beside what is no list
+        except (TypeError, AttributeError, KeyError):
+            continue  # a comma beside what is no list; a name that goes on
         compared += 1
         if Template(text).fill(VALUES) != expected:
             different.append(text)
     assert different == []
     assert compared > 2000
-
-
-def test_the_templates_of_torch_are_filled_as_torchgen_fills_them(torch_specs: Path) -> None:
-    for path in (torch_specs / "autograd/templates").iterdir():
-        text = path.read_text()
-        values: dict[str, Value] = {name: ["first;\n  second;", "third;"] for name in Template(text).names}
-        assert Template(text).fill(values) == torchgen_fill(torch_specs, text, values)
 
 
 @pytest.mark.parametrize(
@@ -139,10 +82,6 @@ def test_the_names_of_a_template_are_those_of_its_holes() -> None:
 def test_a_name_without_a_value_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         Template("${missing}").fill({})
-
-
-def test_trimming_removes_white_space_at_the_ends_of_lines_in_blocks() -> None:
-    assert block(["a  \n   \nb"], "  ", trim=True) == "  a\n\n  b"
 
 
 def test_without_trimming_blank_lines_keep_the_indentation() -> None:
