@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
-from cpp import toolchain
 from torch import Tensor, nn
 from torch._export.serde import serialize
 from torch._higher_order_ops.while_loop import while_loop
@@ -22,8 +20,7 @@ from gradmill.extensions.graphs.model import Ref
 from gradmill.extensions.graphs.queries import graphs, planned
 from gradmill.extensions.graphs.read.exported import format
 from gradmill.extensions.graphs.read.exported.archive import read_model
-from graphs import library
-from graphs.allocations import held_and_peak
+from graphs import models
 from graphs.planning import blocks
 from graphs.reading import Reading, written
 from graphs.running import gradmill
@@ -204,11 +201,6 @@ def test_a_decomposed_model_is_refused_unless_it_is_asked_for(tmp_path: Path) ->
 class One(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x * 2
-
-
-class Scaled(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x * torch.tensor(2.0)
 
 
 def test_a_model_that_returns_one_tensor_is_a_function_that_returns_no_tuple(tmp_path: Path) -> None:
@@ -454,159 +446,8 @@ def test_weights_are_not_an_input(small: Path, tmp_path: Path) -> None:
     assert read(tmp_path / "small.pt2", tmp_path).build.db.input("graph/small.pt2") == first
 
 
-class Deep(nn.Module):
-    """More parameters and buffers than torch's dispatcher takes arguments."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        layers = [layer for _ in range(16) for layer in (nn.Linear(3, 3), nn.BatchNorm1d(3))]
-        self.layers = nn.Sequential(*layers)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.layers(x).sum()
-
-
-class Siamese(nn.Module):
-    """Statistics that are updated twice in a forward."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer, self.norm = nn.Linear(3, 3), nn.BatchNorm1d(3)
-
-    def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        return (self.norm(self.layer(x)).tanh() * self.norm(self.layer(y))).sum()
-
-
-class Normed(nn.Module):
-    """Calls with out=, as in every spectral norm, which updates its vectors so."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.layer(x).tanh().sum()
-
-
-class Complex(nn.Module):
-    """A convolution of complex numbers, which is made of real ones."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Conv2d(1, 2, 2, dtype=torch.complex128)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.view_as_real(self.layer(torch.complex(x, x * 2).view(1, 1, 5, 3))).square().sum()
-
-
-class Dropping(nn.Module):
-    """Dropouts that draw random numbers, and others that return their input."""
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        y = F.dropout(F.dropout(F.dropout(x.sin(), 0.1), 0.5), 0.9)
-        return y, F.dropout(F.dropout(x * 2, 0.0), 0.5, training=False)
-
-
-class Sized(nn.Module):
-    """Views with the sizes of what is the input itself."""
-
-    def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        z = x.to(torch.float64)
-        return z, z * z, y.expand_as(z).type_as(z)
-
-
-TRAINED = {Deep: 1, Siamese: 2, Normed: 1, Complex: 1}  # how many inputs
-Compiled = tuple[Any, dict[type[nn.Module], list[str]]]
-
-
-def data() -> Tensor:
-    return torch.rand(5, 3, dtype=torch.float64)
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
-    """The models in one library, and the names of the tensors that each takes before its inputs."""
-    if reason := toolchain.missing():
-        pytest.skip(reason)
-    folder, names = tmp_path_factory.mktemp("exported"), {}
-    (folder / "graphs").mkdir()
-    for kind, count in TRAINED.items():
-        program = export(kind().double(), tuple(data() for _ in range(count)))
-        save(program, folder / "graphs" / f"{kind.__name__.lower()}.pt2")
-        names[kind] = [spec.target for spec in program.graph_signature.input_specs if spec.target is not None]
-    save(export(Scaled(), (torch.ones(3),)), folder / "graphs" / "scaled.pt2")
-    save(export(Dropping(), (torch.rand(64, 64),)), folder / "graphs" / "dropping.pt2")
-    save(export(Sized(), (data(), data()[0])), folder / "graphs" / "sized.pt2")
-    return library.build(folder / "graphs", folder, "exported", "torch"), names
-
-
-@pytest.mark.slow(2)
-@pytest.mark.parametrize("kind", TRAINED)
-def test_a_model_trains_as_in_eager(kind: type[nn.Module], compiled: Compiled) -> None:
-    ops, names = compiled
-    torch.manual_seed(3)
-    model, inputs = kind().double(), [data() for _ in range(TRAINED[kind])]
-    parameters, buffers = list(model.parameters()), {name: each.clone() for name, each in model.named_buffers()}
-    own = {**dict(model.named_parameters()), **buffers}
-    given = [parameters, list(buffers.values())] if kind is Deep else [own[name] for name in names[kind]]
-    loss = getattr(ops, kind.__name__.lower())(*given, *inputs)
-    gradients = torch.autograd.grad(loss, parameters)
-    expected = model(*inputs)
-    torch.testing.assert_close(loss, expected)
-    torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
-    torch.testing.assert_close(list(buffers.values()), list(model.buffers()))
-
-
-@pytest.mark.slow(2)
-def test_a_model_of_many_tensors_takes_them_as_lists(compiled: Compiled) -> None:
-    graph, model = compiled[0].deep, Deep().double()
-    assert str(graph.default._schema) == (
-        "exported::deep(Tensor[] parameters, Tensor(a0!)[] buffers, Tensor x) -> Tensor"
-    )
-    with pytest.raises(RuntimeError, match="deep: 'parameters' has 63 tensors, not 64"):
-        graph(list(model.parameters())[:-1], list(model.buffers()), data())
-
-
-@pytest.mark.slow(2)
-def test_a_constant_that_is_copied_and_detached_in_place_is_supported(compiled: Compiled) -> None:
-    x = torch.ones(3, requires_grad=True)
-    y = compiled[0].scaled(torch.tensor(2.0), x)
-    assert torch.equal(y, torch.full((3,), 2.0))
-    assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((3,), 2.0))
-
-
-@pytest.mark.slow(2)
-def test_a_view_with_the_sizes_of_an_input_leaves_that_as_it_is(compiled: Compiled) -> None:
-    gradients = []
-    for function in (compiled[0].sized, Sized()):
-        torch.manual_seed(4)
-        x, y = data().requires_grad_(), data()[0].requires_grad_()
-        outputs = function(x, y)
-        assert x.is_leaf and y.is_leaf and outputs[0] is x
-        gradients.append(torch.autograd.grad(sum(each.sin().sum() for each in outputs), (x, y)))
-    torch.testing.assert_close(*gradients)
-
-
-@pytest.mark.slow(6)
-@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-def test_a_dropout_draws_the_numbers_that_eager_draws_and_keeps_a_byte_for_each(compiled: Compiled) -> None:
-    graph = compiled[0].dropping
-    x, found = torch.rand(64, 64, requires_grad=True), []
-    for call in (Dropping(), graph):
-        torch.manual_seed(6)
-        first, second = call(x)
-        found.append((first, second, torch.rand(3), *torch.autograd.grad(first.sum() + second.sum(), x)))
-    torch.testing.assert_close(found[1], found[0])
-
-    def held(call: Any) -> int:
-        return held_and_peak(lambda: call(x)[0], lambda result: None)[0]
-
-    floats, masks = 4 * x.numel(), 3 * x.numel()
-    assert held(graph) <= floats + masks + 1024 < held(Dropping()) - floats
-
-
 def test_a_dropout_of_sizes_known_at_run_time_may_return_its_input(tmp_path: Path) -> None:
-    program = export(Dropping(), (torch.rand(4, 4),), dynamic_shapes={"x": {0: Dim("rows")}})
+    program = export(models.Dropping(), (torch.rand(4, 4),), dynamic_shapes={"x": {0: Dim("rows")}})
     save(program, tmp_path / "dropping.pt2")
     reading = Reading(tmp_path / "dropping.pt2", tmp_path / "cache", "torch")
     function = graphs.lean(reading.build.db, "dropping.pt2", "dropping")

@@ -13,7 +13,6 @@ from cpp import toolchain
 from torch import Tensor, nn
 from torch._subclasses import FakeTensorMode
 from torch.export import export, save
-from torch.utils.checkpoint import checkpoint
 
 from gradmill.extensions.graphs.model import Call, Constant
 from gradmill.extensions.graphs.read.exported import autocast
@@ -95,18 +94,6 @@ def exported_on_cuda(path: Path) -> None:
     for name, each in model.state_dict().items():
         program.state_dict[name] = nn.Parameter(torch.zeros(each.shape), requires_grad=False)
     save(program, path)
-
-
-class Checkpointed(nn.Module):
-    """Layers whose values eager recomputes in the backward."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.second = nn.Linear(6, 8), nn.Linear(8, 8)
-
-    def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        h = checkpoint(lambda x: self.second(self.first(x).tanh()), x, use_reentrant=False)
-        return (h.sin() * y.sum()).sum()
 
 
 class Enabled(nn.Module):
@@ -238,7 +225,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
     graphs = folder / "graphs"
     graphs.mkdir()
     (graphs / "functions.py").write_text(ENABLING)
-    for model in (Mixed(), Recurrent(), Checkpointed(), Enabled()):
+    for model in (Mixed(), Recurrent(), Enabled()):
         name = type(model).__name__.lower()
         exported(model, graphs).rename(graphs / f"{name}.pt2")
     return library.build(graphs, folder, "exported_modes", "torch")
@@ -246,7 +233,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 @pytest.mark.slow(2)
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-@pytest.mark.parametrize("kind", [Mixed, Recurrent, Checkpointed, Enabled])
+@pytest.mark.parametrize("kind", [Mixed, Recurrent, Enabled])
 def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: object) -> None:
     torch.manual_seed(6)
     model, x, y = kind(), torch.rand(4, 6), torch.rand(4, 4)
