@@ -2,80 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import pytest
-import torch
-from torch import Tensor
 
 from gradmill.extensions.graphs.model import Function, GraphError, Place, Ref
 from gradmill.extensions.graphs.passes.functionalize.bases import sharings
 from gradmill.extensions.graphs.passes.functionalize.program import Scatter
 from gradmill.extensions.graphs.passes.keep.saved import Uses
 from gradmill.extensions.graphs.passes.needs import Rows
-from graphs.planning import Planner, blocks, saved
+from gradmill.extensions.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.queries import planned
+from graphs.library import SOURCES
+from graphs.planning import blocks, saved
+from graphs.reading import Reading
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Planner:
-    """Plans a function that a test defines, with the operators of the core set."""
-    return Planner(tmp_path_factory.mktemp("plans"))
+def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, GraphPlan]:
+    """The plans of the functions in `sources/plans.py`."""
+    reading = Reading(SOURCES / "plans.py", tmp_path_factory.mktemp("plans") / "cache")
+    return {name: planned.plan(reading.build.db, "plans.py", name) for name in reading.functions}
 
 
-def test_a_base_that_is_not_used_after_a_write_to_its_view_is_not_updated(plan: Planner) -> None:
-    def f(t: Tensor) -> Tensor:
-        b = t.clone()
-        x = b[0]
-        x.sin_()
-        return x.exp()
-
-    assert not [step for step in plan(f).functional.steps if isinstance(step, Scatter)]
+def test_a_base_that_is_not_used_after_a_write_to_its_view_is_not_updated(plans: dict[str, GraphPlan]) -> None:
+    assert not [step for step in plans["base_not_used_again"].functional.steps if isinstance(step, Scatter)]
 
 
-def test_a_call_that_no_output_depends_on_has_no_gradient(plan: Planner) -> None:
-    def f(x: Tensor) -> Tensor:
-        x.sin()
-        return x.exp()
-
-    assert blocks(plan(f).backward) == ["own exp → x"]
-
-
-def test_a_returned_input_with_mutated_metadata_has_no_gradient_of_its_own(plan: Planner) -> None:
-    def f(x: Tensor) -> Tensor:
-        x.t_()
-        return x
-
-    assert blocks(plan(f).backward) == []
+@pytest.mark.parametrize(
+    ("name", "found"), [("call_without_use", ["own exp → x"]), ("returned_with_other_metadata", [])]
+)
+def test_what_no_output_depends_on_has_no_gradient(name: str, found: list[str], plans: dict[str, GraphPlan]) -> None:
+    assert blocks(plans[name].backward) == found
 
 
-def test_needs_are_those_of_the_inputs_that_a_value_depends_on(plan: Planner) -> None:
-    def f(x: Tensor, y: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
-        return x * y, z.exp()
-
-    assert {each.name: each.needs for each in plan(f).returned} == {"mul": (0, 1), "exp": (2,)}
+def test_needs_are_those_of_the_inputs_that_a_value_depends_on(plans: dict[str, GraphPlan]) -> None:
+    assert {each.name: each.needs for each in plans["of_some_inputs"].returned} == {"mul": (0, 1), "exp": (2,)}
 
 
-def test_whether_what_may_be_written_by_another_name_needs_a_gradient_is_decided_at_run_time(plan: Planner) -> None:
-    def f(x: Tensor, y: Tensor) -> Tensor:
-        v = x.contiguous()
-        v -= y
-        x.add_(1.5)
-        return x
-
-    planned = plan(f)
-    (gate,) = planned.needs.gates
-    assert [each.needs for each in planned.returned if each.needs] == [(gate.place,)]
+def test_whether_what_may_be_written_by_another_name_needs_a_gradient_is_decided_at_run_time(
+    plans: dict[str, GraphPlan],
+) -> None:
+    plan = plans["written_by_another_name"]
+    (gate,) = plan.needs.gates
+    assert [each.needs for each in plan.returned if each.needs] == [(gate.place,)]
     assert gate.chosen is not None and (gate.chosen.then, gate.chosen.otherwise) == ((0, 1), (0,))
 
 
 # ---- variants for inputs that share memory
 
 
-def test_without_a_write_there_is_no_variant(plan: Planner) -> None:
-    def f(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) -> Tensor:
-        return x * y
-
-    assert plan(f).variants == ()
+def test_without_a_write_there_is_no_variant(plans: dict[str, GraphPlan]) -> None:
+    assert plans["sharing_without_a_write"].variants == ()
 
 
 def function(*groups: str) -> Function:
@@ -101,56 +77,25 @@ def test_too_many_combinations_are_an_error_at_the_function() -> None:
 # ---- saved tensors
 
 
-def test_only_what_formulas_use_is_saved(plan: Planner) -> None:
-    def f(x: Tensor, y: Tensor) -> Tensor:
-        return (x + y).exp().sum()
-
-    assert saved(plan(f).backward) == {"exp": "plain"}
-
-
-def test_a_value_that_two_formulas_use_is_saved_once(plan: Planner) -> None:
-    def f(x: Tensor) -> Tensor:
-        y = x.exp()
-        return (y * y).sum() + y.sin().sum()
-
-    assert saved(plan(f).backward) == {"y": "plain"}
+SAVED = {
+    "only_what_formulas_use": {"exp": "plain"},
+    "used_by_two_formulas": {"y": "plain"},
+    "input_and_output": {"exp": "output", "x": "input"},
+    "input_that_is_written": {"x": "copy"},
+    "view_of_an_input": {"x": "input", "select": "remade"},
+    "constant": {"x": "input", "full": "remade"},
+    "for_some_gradients": {"x": "input", "y": "input"},
+}
 
 
-def test_inputs_and_outputs_are_saved_so_that_autograd_detects_a_write_to_them(plan: Planner) -> None:
-    def f(x: Tensor) -> Tensor:
-        return x.sin().exp()
-
-    assert saved(plan(f).backward) == {"exp": "output", "x": "input"}
+@pytest.mark.parametrize("name", SAVED)
+def test_what_is_saved_and_how(name: str, plans: dict[str, GraphPlan]) -> None:
+    assert saved(plans[name].backward) == SAVED[name]
 
 
-def test_an_input_that_the_graph_writes_to_is_saved_as_a_copy(plan: Planner) -> None:
-    def f(x: Tensor) -> Tensor:
-        y = x.sin()
-        x.mul_(2)
-        return y
-
-    assert saved(plan(f).backward)["x"] == "copy"
-
-
-def test_a_view_of_an_input_is_recomputed(plan: Planner) -> None:
-    def f(x: Tensor) -> Tensor:
-        return x[0].sin()
-
-    assert saved(plan(f).backward) == {"x": "input", "select": "remade"}
-
-
-def test_a_constant_is_recomputed(plan: Planner) -> None:
-    def f(x: Tensor) -> Tensor:
-        return x * torch.full([2], 3.0)
-
-    assert saved(plan(f).backward)["full"] == "remade"
-
-
-def test_a_value_that_only_some_gradients_need_is_saved_for_these(plan: Planner) -> None:
-    def f(x: Tensor, y: Tensor) -> Tensor:
-        return x * y
-
-    assert {each.name: each.needs for each in plan(f).backward.tensors} == {"y": (0,), "x": (1,)}
+def test_a_value_that_only_some_gradients_need_is_saved_for_these(plans: dict[str, GraphPlan]) -> None:
+    tensors = plans["for_some_gradients"].backward.tensors
+    assert {each.name: each.needs for each in tensors} == {"y": (0,), "x": (1,)}
 
 
 def test_metadata_that_several_gradients_need_is_saved_for_all_of_them() -> None:

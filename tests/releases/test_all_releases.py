@@ -18,7 +18,6 @@ from gradmill.session.settings.config import read_config
 from releases import WHEELS, Result, Source, Unavailable, compare, find_source
 from releases.rules import missing_rows
 
-VERSIONS = ("2.5.1", "2.13.0")
 RELEASES = [pytest.param("2.5.1", marks=pytest.mark.campaign), pytest.param("2.13.0", marks=pytest.mark.slow(20))]
 
 
@@ -61,26 +60,6 @@ def test_every_node_is_counted(result: Result) -> None:
 @pytest.mark.parametrize("version", KNOWN)
 def test_facts_are_the_lists_of_the_release_s_own_torchgen(version: str, tmp_path: Path) -> None:
     assert missing_rows(version, source_of(version, tmp_path).root) == []
-
-
-@pytest.mark.slow
-def test_switching_between_releases_and_back_runs_nothing(project: Project, cache: Path, tmp_path: Path) -> None:
-    first, second = (source_of(version, tmp_path / version).specs for version in VERSIONS)
-    for specs in (first, second):  # what the tests above made is found again; their files go elsewhere
-        assert project.run(specs=specs, generated=tmp_path / Path(specs).stem, cache=cache).ran
-    for specs in (first, second, first):
-        assert project.run(specs=specs, generated=tmp_path / Path(specs).stem, cache=cache).ran == []
-
-
-def test_one_set_read_as_another_release_and_back_is_computed_once(project: Project) -> None:
-    (project.specs / "RELEASE").unlink()
-    for release in ("2.13.0", "2.12.1"):
-        assert project.run(release=release).status == 0
-    files = project.files()
-    for release in ("2.13.0", "2.12.1"):
-        run = project.run(release=release).ok()
-        assert {task.partition(":")[0] for task in run.ran} <= {"shard", "manifest"}  # nothing is worked out again
-    assert project.files() == files
 
 
 def packaged(folder: Path) -> Path:
