@@ -230,9 +230,9 @@ class Loop(nn.Module):
         return while_loop(lambda x: x.sum() < 10, lambda x: (x + 1,), (x,))[0]
 
 
-def refused(path: Path) -> str:
+def refused(path: Path, specs: str = "core") -> str:
     """The standard error of gradmill for a file; it fails, and writes nothing."""
-    ended = gradmill([f"graphs={path.name}", "families=graphs"], path.parent)
+    ended = gradmill([f"specs={specs}", f"graphs={path.name}", "families=graphs"], path.parent)
     assert "Traceback" not in ended.stdout + ended.stderr
     assert ended.status == 1, ended.stderr
     assert not (path.parent / "generated").exists()

@@ -76,7 +76,7 @@ def find_source(version: str, wheels: Path, folder: Path) -> Source:
     installed = _installed()
     if installed is not None and metadata.version("torch").partition("+")[0] == version:
         return Source("torch", installed)
-    wheel = find_wheel(version, wheels) or download(version, wheels)
+    wheel = wheel_of(version, wheels)
     try:
         with ZipFile(wheel) as archive:
             archive.extractall(folder, [name for name in archive.namelist() if name.startswith(_WANTED)])
@@ -88,6 +88,11 @@ def find_source(version: str, wheels: Path, folder: Path) -> Source:
 def _installed() -> Path | None:
     spec = find_spec("torchgen")
     return Path(spec.origin).parent.parent if spec is not None and spec.origin else None
+
+
+def wheel_of(version: str, wheels: Path) -> Path:
+    """The wheel of a release; or Unavailable."""
+    return find_wheel(version, wheels) or download(version, wheels)
 
 
 def find_wheel(version: str, wheels: Path) -> Path | None:

@@ -6,7 +6,10 @@ All releases: python -m tests.campaigns releases
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -21,14 +24,19 @@ from releases.rules import missing_rows
 RELEASES = [pytest.param("2.5.1", marks=pytest.mark.campaign), pytest.param("2.13.0", marks=pytest.mark.slow(20))]
 
 
-def source_of(version: str, folder: Path) -> Source:
-    """A release; without its wheel the test is skipped, in CI it fails."""
+def available(find: Callable[[], Any]) -> Any:
+    """What is found of a release; without its wheel the test is skipped, in CI it fails."""
     try:
-        return find_source(version, WHEELS, folder)
+        return find()
     except Unavailable as missing:
         if os.environ.get("CI"):
             pytest.fail(str(missing))
         pytest.skip(str(missing))
+
+
+def source_of(version: str, folder: Path) -> Source:
+    source: Source = available(partial(find_source, version, WHEELS, folder))
+    return source
 
 
 @pytest.fixture(scope="module")

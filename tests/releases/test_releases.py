@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,10 +23,11 @@ from gradmill.problems.problem import SpecError
 from gradmill.releases import KNOWN, facts, minor, newest_at, resolve, resolve_version
 from gradmill.releases.names import Names, digest_of_source, generator_of, names_of, read_names
 from gradmill.releases.table import NAMES_OF
-from releases import WHEELS, Broken, Unavailable, download, find_wheel
+from releases import WHEELS, Broken, wheel_of
 from releases.generator import rows_of_generator
 from releases.package_of_checkout import package_of
 from releases.rules import missing_rows
+from releases.test_all_releases import available
 
 
 @pytest.mark.parametrize("version", ["2.13", "2.13.0", "2.13.1", "2.13.0+cpu", "2.13.0+cu130"])
@@ -264,16 +266,6 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
         package_of(tmp_path, NEXT, tmp_path / "package")
 
 
-def wheel_of(version: str) -> Path:
-    """The wheel of a release; without it the test is skipped, in CI it fails."""
-    try:
-        return find_wheel(version, WHEELS) or download(version, WHEELS)
-    except Unavailable as missing:
-        if os.environ.get("CI"):
-            pytest.fail(str(missing))
-        pytest.skip(str(missing))
-
-
 class Clone:
     """A copy of the clone, in which releases are added."""
 
@@ -312,7 +304,7 @@ def test_a_release_that_was_removed_is_added_again_from_a_checkout(tmp_path: Pat
         path.write_text("".join(kept) + (f'NAMES_OF = "{KNOWN[-2]}"\n' if path == known else ""))
 
     checkout = tmp_path / "checkout"
-    as_checkout(wheel_of(newest), checkout)
+    as_checkout(available(partial(wheel_of, newest, WHEELS)), checkout)
     done = clone.run("tests.add_release", newest, "--checkout", checkout)
     assert (done.returncode, done.stderr) == (1, ""), done.stderr
     lost = {line for path in rows for line in whole[path].splitlines() if f"; {minor(newest)}-" in line}
@@ -347,7 +339,7 @@ def test_one_command_adds_a_release(tmp_path: Path) -> None:
     """In a copy of the clone, with a release that is the newest one under another version, with other names."""
     clone, wheels = Clone(tmp_path / "clone"), tmp_path / "wheels"
     wheels.mkdir()
-    renamed(wheel_of(KNOWN[-1]), wheels / f"torch-{NEXT}-py3-none-any.whl")
+    renamed(available(partial(wheel_of, KNOWN[-1], WHEELS)), wheels / f"torch-{NEXT}-py3-none-any.whl")
     done = clone.run("tests.add_release", NEXT, "--wheels", wheels)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     nodes, functions, files, same = done.stdout.splitlines()[1].split()[1:]
