@@ -9,6 +9,7 @@ import random
 import struct
 from collections.abc import Callable, Sequence
 from ctypes import c_char, c_double, c_int64, c_void_p
+from pathlib import Path
 
 import pytest
 from cpp import toolchain
@@ -33,58 +34,7 @@ VALUES: dict[str, list[int | float]] = {"int": list(INTS), "float": list(FLOATS)
 VALUES["Scalar"] = [*INTS, *FLOATS, False, True]
 ERRORS = (ArithmeticError, ValueError, TypeError)
 
-HEAD = """\
-#include "graph.h"
-namespace graph = gradmill::graph;
-struct Number {
-  char kind;
-  int64_t integer;
-  double real;
-};
-static at::Scalar scalar(const Number& number) {
-  return number.kind == 'f' ? at::Scalar(number.real)
-      : number.kind == 'b'  ? at::Scalar(number.integer != 0)
-                            : at::Scalar(number.integer);
-}
-static Number number(int64_t value) { return {'i', value, 0}; }
-static Number number(double value) { return {'f', 0, value}; }
-static Number number(bool value) { return {'b', value, 0}; }
-static Number number(const at::Scalar& value) {
-  return value.isBoolean()      ? number(value.toBool())
-      : value.isFloatingPoint() ? number(value.toDouble())
-                                : number(value.toLong());
-}
-template <class T>
-static T as(const Number& number) {
-  if constexpr (std::is_same_v<T, at::Scalar>) {
-    return scalar(number);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return number.real;
-  } else {
-    return static_cast<T>(number.integer);
-  }
-}
-template <class Compute>
-static void each(int64_t count, const Number* first, const Number* second, Number* results, Compute compute) {
-  for (int64_t i = 0; i < count; ++i) {
-    try {
-      results[i] = compute(first[i], second[i]);
-    } catch (const c10::Error&) {
-      results[i] = {'e', 0, 0};
-    }
-  }
-}
-"""
-FUNCTION = """
-extern "C" void {name}(int64_t count, const Number* first, const Number* second, Number* results) {{
-  each(count, first, second, results, [](const Number& one, const Number& two) {{
-    [[maybe_unused]] const auto a = as<{a}>(one);
-    [[maybe_unused]] const auto b = as<{b}>(two);
-    const {result} found = {expression};
-    return number(found);
-  }});
-}}
-"""
+HERE = Path(__file__).parent  # `numbers.h` computes for many numbers at once
 
 
 class Row(ctypes.Structure):
@@ -128,7 +78,7 @@ def function(name: str, types: Sequence[str]) -> str:
     expression = computed(Number(f"python::{name}", arguments, result, Place())).text
     a, b = (NUMBER_TYPES[type_] for type_ in (*types, *types)[:2])
     symbol = f"{name}_{'_'.join(types)}"
-    return FUNCTION.format(name=symbol, a=a, b=b, result=NUMBER_TYPES[result.type], expression=expression)
+    return f"COMPUTED({symbol}, {a}, {b}, {NUMBER_TYPES[result.type]}, {expression})\n"
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +87,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("numbers")
     (folder / "graph.h").write_text(support_text(RUNTIME, resolve("2.13")))
     source = folder / "numbers.cpp"
-    source.write_text("".join([HEAD, *(function(name, types) for name in OPERATIONS for types in typed(name))]))
-    target = library.linked([library.compiled(source, folder, folder / "graph.h")], folder / "numbers.so")
+    functions = (function(name, types) for name in OPERATIONS for types in typed(name))
+    source.write_text("".join([f'#include "{HERE / "numbers.h"}"\n', *functions]))
+    included = folder / "graph.h", HERE / "numbers.h"
+    target = library.linked([library.compiled(source, folder, *included)], folder / "numbers.so")
     return ctypes.CDLL(str(target))
 
 
