@@ -110,9 +110,7 @@ def test_the_library_names_neither_class_of_torchs(core_views: Ops, core_nodes: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("which", "wrong"), [("torch", ["sigmoid"]), ("core", [])])
-def test_compiled_autograd_runs_both_nodes(
-    which: str, wrong: list[str], core_views: Ops, core_nodes: Path
-) -> None:
+def test_compiled_autograd_runs_both_nodes(which: str, wrong: list[str], core_views: Ops, core_nodes: Path) -> None:
     """And distinguishes operators that saved the same: torch runs the second with what it compiled for the first."""
     command = [sys.executable, str(COMPILED), which, str(core_nodes)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from views.outcomes import Difference, Outcome, differences, outcome
 from views.operators import Ops, torch_ops
+from views.outcomes import Difference, Outcome, differences, outcome
 from views.programs import Program, draw
 
 # An assertion of torch's CopySlices fails where ours answers: docs/contributing/views.md, "Differences from torch".
