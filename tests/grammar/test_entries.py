@@ -144,6 +144,7 @@ def test_white_space_at_the_end_of_a_block_text_is_kept(text: str) -> None:
         "---\n- a: b\n",
         "- a: b\u2028- c: d\n",
         "x: y\n- a: b\n",
+        "  x: y\n- a: b\n",
         "\u00a0\n- a: b\n",
         "-\ta: b\n",
         "[a]\n",

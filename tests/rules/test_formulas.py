@@ -42,6 +42,7 @@ def written(node: Node) -> str:
         ("fmap(a, [](int i) { return -i; })", "fmap(a, lambda)"),
         ("a if b else c ** -d", "[b if a if [c ** [d]]]"),
         ("a @ b * c", "[[a @ b] * c]"),
+        ("a-- * b++", "[[a] * [b]]"),
         ('f("x" /* , */ "y") // )', 'f("x")'),
     ],
 )
