@@ -12,6 +12,7 @@ from project import CORE, ROOT, Project, Run
 from watching import Watching
 
 from gradmill.io.files import TICK
+from gradmill.query.memo import digest
 from gradmill.session.answer import answer_to
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
@@ -191,8 +192,9 @@ def test_explain_lists_the_graphs_that_an_edit_rebuilds(graphs: Graphs) -> None:
 
 def test_the_manifest_and_the_depfile_know_graphs(graphs: Graphs) -> None:
     manifest = json.loads(graphs.project.manifest())
-    inputs = {each["name"] for each in manifest["inputs"]}
-    assert {"graphs/first.py", "graphs/second.py", "templates/graph_formulas.h"} <= inputs
+    inputs = {each["name"]: each["xxh3"] for each in manifest["inputs"]}
+    assert {"graphs/first.py", "graphs/second.py", "templates/graph_formulas.h"} <= inputs.keys()
+    assert inputs["graphs/first.py"] == digest(FIRST.encode()).hex()
     file = next(each for each in manifest["files"] if each["path"] == "graphs/first.cpp")
     assert file["units"] == ["waves", "grown"] and "graphs/first.py" in file["inputs"]
     assert "graphs/second.py" not in file["inputs"]
