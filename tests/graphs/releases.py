@@ -27,7 +27,7 @@ from project import ROOT
 from gradmill.releases import KNOWN, is_at_least
 from gradmill.session.settings.variables import VARIABLES
 
-MODELS = "tests/graphs/test_models.py"
+MODELS = "tests/graphs/test_models.py::test_a_model_matches_eager"
 COMPARED = re.compile(r"^all +(\d+) +(\d+)$", re.MULTILINE)
 PASSED = re.compile(r"\b(\d+) passed")
 

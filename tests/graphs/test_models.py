@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 import torch
 from cpp import toolchain
 from torch import Tensor, nn
-from torch.export import Dim, export, save
+from torch.export import Dim, ExportedProgram, export, save
 from torch.func import functional_call
 
 from graphs import compare, library, models
@@ -38,11 +38,9 @@ class Decided(nn.Module):
         return x.sum() + first.sum()
 
 
-DECIDED = export(
-    Decided(),
-    (torch.rand(4), {"First": [torch.rand(5)]}),
-    dynamic_shapes={"x": {0: Dim.AUTO}, "more": {"First": [{0: Dim.AUTO}]}},
-)
+def decided() -> ExportedProgram:
+    sizes = {"x": {0: Dim.AUTO}, "more": {"First": [{0: Dim.AUTO}]}}
+    return export(Decided(), (torch.rand(4), {"First": [torch.rand(5)]}), dynamic_shapes=sizes)
 
 
 def listed(name: str, *size: Any) -> list[Any]:
@@ -51,19 +49,17 @@ def listed(name: str, *size: Any) -> list[Any]:
 
 
 class Built:
-    """Models, exported, generated, compiled and loaded."""
+    """Exported models, generated, compiled and loaded."""
 
-    def __init__(self, names: Iterable[str], folder: Path, namespace: str) -> None:
+    def __init__(self, programs: dict[str, ExportedProgram], folder: Path, namespace: str) -> None:
         (folder / "exported").mkdir()
         self.specs: dict[str, list[tuple[str, str]]] = {}
         self.constants: dict[str, dict[str, Any]] = {}
-        for name in names:
-            program = models.exported(name)
+        for name, program in programs.items():
             save(program, folder / "exported" / f"{name}.pt2")
             kinds = [(spec.kind.name, str(spec.target)) for spec in program.graph_signature.input_specs]
             self.specs[name] = [(kind, target) for kind, target in kinds if kind in OWN]
             self.constants[name] = program.constants
-        save(DECIDED, folder / "exported" / "decided.pt2")
         self.generated = library.generate(folder / "exported", folder, namespace, "torch")
         library_ = library.linked([library.together(self.generated)], folder / f"{namespace}.so")
         torch.ops.load_library(str(library_))
@@ -100,12 +96,13 @@ class Built:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return Built(models.CASES, tmp_path_factory.mktemp("models"), "models")
+    return Built({name: models.exported(name) for name in models.CASES}, tmp_path_factory.mktemp("models"), "models")
 
 
 @pytest.fixture(scope="module")
 def more(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return Built(models.MORE, tmp_path_factory.mktemp("more"), "more_models")
+    programs = {**{name: models.exported(name) for name in models.MORE}, "decided": decided()}
+    return Built(programs, tmp_path_factory.mktemp("more"), "more_models")
 
 
 @pytest.mark.parametrize("name", models.CASES)
@@ -167,7 +164,7 @@ def test_a_shape_that_is_no_variable_is_an_error(more: Built) -> None:
 
 
 def test_a_size_that_would_take_another_path_is_an_error(more: Built) -> None:
-    module = DECIDED.module()
+    module = decided().module()
     for x, first in itertools.product(range(12), range(8)):
         inputs = torch.rand(x), torch.rand(first)
         try:
