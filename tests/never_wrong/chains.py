@@ -1,19 +1,19 @@
 """Incremental equals clean, on one cache, along a chain of edits that is never reset.
 
-    python -m tests.campaigns chains [--set core|torch|layers|toy] [--count N] [--seed N] [--minutes M]
+    python -m tests.campaigns chains [--set core|tiny|torch|layers|toy] [--count N] [--seed N] [--minutes M]
 
-Edits of all kinds pile up on the embedded set, on that of the installed torch, or on a described one: that of
-tests/vendors or examples/vendor, over a small base. Releases, layouts, numbers of shards and `strict` change on the
-way, and now and then the set goes back to what it was some edits ago, as another branch is checked out. After each edit
-a run is compared with one that knows nothing: generated files, manifest, exit status, report. A second run must find
-nothing to do.
+Edits of all kinds pile up on the embedded set or a few operators of it, on that of the installed torch, or on a
+described one: that of tests/vendors or examples/vendor, over a small base. Releases, layouts, numbers of shards and
+`strict` change on the way, and now and then the set goes back to what it was some edits ago, as another branch is
+checked out. After each edit a run is compared with one that knows nothing: generated files, manifest, exit status,
+report. A second run must find nothing to do.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -26,8 +26,8 @@ from gradmill.releases import KNOWN
 from . import described
 from .campaign import Trial, options, run
 from .edits import edit
-from .runs import Made, Place, clean_run, difference
-from .specset import DERIVATIVES, NATIVE, Specs, make_folder, read_specs, torch_folder, torch_version
+from .runs import Made, Place, difference
+from .specset import DERIVATIVES, NATIVE, Specs, make_folder, make_tiny, read_specs, torch_folder, torch_version
 
 EDITS = 1000
 BACK = 12  # how many states of the set one may go back to
@@ -48,17 +48,18 @@ class Chain:
     def __init__(self, folder: Path, random: Random, name: str = "core") -> None:
         self._random = random
         self._folder = folder / "set"
-        self._place = Place(folder)
-        self._clean = folder / "clean"
+        self._place, self._clean_place = Place(folder), Place(folder / "clean")
         self._releases = {**described.RELEASES, "torch": (torch_version().partition("+")[0],)}.get(name, KNOWN)
         self._specs: Specs | described.Files
-        if name in ("core", "torch"):
-            source = CORE if name == "core" else torch_folder()
-            make_folder(self._folder, source, "")
-            (self._folder / "RELEASE").unlink()  # a variable names it
-            self._specs = read_specs(source)
-        else:
+        if name in described.RELEASES:
             self._specs = described.begin(name, folder)
+        else:
+            if name == "tiny":
+                make_tiny(self._folder)
+            else:
+                make_folder(self._folder, CORE if name == "core" else torch_folder(), "")
+            (self._folder / "RELEASE").unlink()  # a variable names it
+            self._specs = read_specs({"core": CORE, "tiny": self._folder}.get(name) or torch_folder())
         self._refused = 0
         self._variables: dict[str, object] = {
             "release": self._releases[-1],
@@ -80,29 +81,40 @@ class Chain:
                 self._turn()
             self._specs.write(self._folder)
             variables = {"specs": self._folder, **self._variables}
+            self._clean_place.remove()
+            clean = self._run(self._clean_place, variables)
+            kind, wrong = self._disturb(kind, variables, clean)
             before, self._files = self._files, {}
-            result = self._place.run(**variables)
-            clean = clean_run(self._clean, **variables)
-            wrong = difference(result, clean, before) or self._again(variables, result)
+            result = self._run(self._place, variables)
+            wrong = wrong or difference(result, clean, before) or self._again(variables, result)
             self._files = result.files
-            if clean.outcome.status == 0:
+            if clean.run.status == 0:
                 self._states.append(self._state())
-            self._refused = 0 if clean.outcome.status == 0 else self._refused + 1
+            self._refused = 0 if clean.run.status == 0 else self._refused + 1
             message = " ".join(f"{name}={value}" for name, value in self._variables.items())
-            also = "refused" if clean.outcome.status else "accepted"
+            also = "refused" if clean.run.status else "accepted"
             yield Trial(kind, wrong, f"edit {number}, {message}", also)
             if wrong:  # start again, or one error is reported again and again
                 self._place.remove()
                 self._files = {}
 
-    def _again(self, variables: dict[str, object], first: Made) -> str:
+    def _run(self, place: Place, variables: Mapping[str, object]) -> Made:
+        """A run of the set as it is now."""
+        return place.run(**variables)
+
+    def _disturb(self, kind: str, variables: Mapping[str, object], clean: Made) -> tuple[str, str]:
+        """What else happens between an edit and the next run: the row of the table that counts the step, and what is
+        wrong already."""
+        return kind, ""
+
+    def _again(self, variables: Mapping[str, object], first: Made) -> str:
         """What a second run did, which should be nothing."""
         times = self._times()
-        again = self._place.run(**variables)
-        if again.outcome.status == 0 and again.outcome.ran:
-            return f"a second run had work: {', '.join(again.outcome.ran[:5])}"
-        if (again.outcome.status, again.outcome.report) != (first.outcome.status, first.outcome.report):
-            return f"a second run ended otherwise: {again.outcome.status} {again.outcome.report[-800:]}"
+        again = self._run(self._place, variables).run
+        if again.status == 0 and again.ran:
+            return f"a second run had work: {', '.join(again.ran[:5])}"
+        if (again.status, again.stderr) != (first.run.status, first.run.stderr):
+            return f"a second run ended otherwise: {again.status} {again.stderr[-800:]}"
         return "a second run wrote files" if self._times() != times else ""
 
     def _times(self) -> dict[str, int]:
@@ -138,7 +150,7 @@ class Chain:
 
 def main(words: Sequence[str]) -> int:
     parser = options(__doc__, EDITS)
-    parser.add_argument("--set", default="core", choices=("core", "torch", "layers", "toy"))
+    parser.add_argument("--set", default="core", choices=("core", "tiny", "torch", "layers", "toy"))
     wanted = parser.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
         return run(Chain(Path(name), Random(wanted.seed), wanted.set).steps(), wanted)

@@ -1,47 +1,36 @@
-"""Whatever is damaged in the cache, the next three runs are right.
+"""Whatever is damaged in the cache, the next runs are right.
 
     python -m tests.campaigns damage [--count N] [--seed N] [--minutes M]
 
-Damages pile up on one cache: one bit, a cut, a range of zeros, two ranges that change places, a file or all of them as
-they were some runs ago, nothing at all, a folder, a pipe or a link in a file's place; before a run, or after it has
-begun to read. Meanwhile the set is edited, and layouts, shards and families change. After each damage three runs are
-compared with clean ones: generated files, manifest, exit status; now and then the page, too, whose store is one of
-those damaged. None may print more than that the store is discarded.
+Damages pile up on the one cache of a chain of edits: one bit, a cut, a range of zeros, two ranges that change places, a
+file or all of them as they were some runs ago, nothing at all, a folder, a pipe or a link in a file's place; before a
+run, or after it has begun to read. Every third edit is followed by one. Now and then the page is written and compared,
+too, whose store is one of those damaged. No run may print more than a clean one, but that the store is discarded.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
 import forked
-from manifests import manifest_in
-from project import CORE, files_in
 
-from .campaign import Trial, options, run
-from .specset import DERIVATIVES, Specs, make_folder, of_families, read_specs
+from .campaign import options, run
+from .chains import Chain
+from .runs import Made, Place, difference
 
 COUNT = 5000
-OPERATORS = ["add", "mul", "exp", "full"]
-TEXTS = 6  # of the set
 BACK = 4  # states of the cache that may come back
 SECONDS = 60  # that a run may take
 DISCARDED = "it is discarded, and rebuilt"
 PAGE = "page/"  # what the names of files of the page begin with, among the generated ones
-
-LAYOUTS: list[dict[str, object]] = [
-    {},
-    {"layout": "split", "shards": 2},
-    {"layout": "split", "shards": 5},
-    {"families": "nodes"},
-]
 
 
 # ---- kinds of damage: to a file, of which there may be an older state
@@ -124,156 +113,89 @@ def _overwrite(path: Path, data: bytes) -> None:
 # ---- trials
 
 
-class Trials:
-    """A small set, its one cache that is damaged again and again, and what clean runs give."""
+class Damaged(Chain):
+    """A chain of edits of a small set, whose cache is damaged again and again."""
 
     def __init__(self, folder: Path, random: Random) -> None:
-        self._random = random
-        self._folder = folder
-        self._set = make_folder(folder / "set", CORE, (CORE / "RELEASE").read_text())
-        self._texts = [_edited(number) for number in range(TEXTS)]
-        self._text, self._settings = 0, LAYOUTS[0]
-        self._clean: dict[str, dict[str, bytes]] = {}
-        self._cache, self._generated = folder / "cache", folder / "generated"
-        self._states: deque[Path] = deque()
-        self._saved = 0
-        self._expect(self._run())
+        super().__init__(folder, random, "tiny")
+        self._saves = folder / "states"
+        self._saved: deque[Path] = deque()
+        self._damage_in_run: Callable[[], object] | None = None
 
-    def trials(self) -> Iterator[Trial]:
-        """Damages the cache again and again."""
-        while True:
-            self._save()
-            during = self._random.random() < 0.2
-            what, damage = self._damage()
-            reported, wrong = False, ""
-            if not during:
-                damage()
-            for number in range(3):
-                if self._random.random() < 0.5 or during:
-                    self._turn()
-                message = self._run(damage if during and not number else None)
-                reported |= DISCARDED in message.stderr
-                pages = self._random.random() < 0.4
-                if pages and not message.status:
-                    paged = self._run(command=["page"])
-                    reported |= DISCARDED in paged.stderr
-                    message = paged._replace(stderr=message.stderr + paged.stderr)
-                wrong = self._expect(message, pages=pages)
-                if wrong:
-                    wrong = f"run {number + 1}, set {self._text}, {self._settings}: {wrong}"
-                    break
-            also = "discarded" if reported else ""
-            yield Trial(f"{what}{' during a run' if during else ''}", wrong, also=also)
-            if wrong:  # start again, or one error is reported again and again
-                shutil.rmtree(self._cache)
-                shutil.rmtree(self._generated, ignore_errors=True)
-                self._run()
+    def _disturb(self, kind: str, variables: Mapping[str, object], clean: Made) -> tuple[str, str]:
+        if not self._place.cache.exists() or self._random.random() < 0.65:
+            return kind, ""
+        self._save()
+        kind, damage = self._damage()
+        if self._random.random() < 0.2:
+            self._damage_in_run = damage
+            return f"{kind} during a run", ""
+        damage()
+        return kind, ""
 
-    def _damage(self) -> tuple[str, Callable[[], None]]:
+    def _damage(self) -> tuple[str, Callable[[], object]]:
         """A damage to a file, or to all."""
-        random = self._random
-        older = random.choice(self._states)
-        files = sorted(path for path in self._cache.rglob("*") if path.is_file())
-        if random.random() < 0.08:
-            return "all: roll_back", lambda: self._roll_back_all(older)
+        random, cache = self._random, self._place.cache
+        older = random.choice(self._saved)
+        files = sorted(path for path in cache.rglob("*") if path.is_file())
+        if random.random() < 0.08 or not files:
+            return "all: roll_back", lambda: (shutil.rmtree(cache), shutil.copytree(older, cache, symlinks=True))
         store = [path for path in files if path.name.startswith("rows")]
-        path = random.choice(store if random.random() < 0.6 else files)
-        kind = random.choice(
-            [kind for kind in KINDS if kind is not cut or not path.name.endswith("-shm")]
-        )  # SQLite maps it
-        before = older / "cache" / path.relative_to(self._cache)
-        seed = random.random()
-        name = path.name if path in store else path.name.partition("-")[0]
-        name = f"page/{name}" if path.parent.name == "page" else name
-        what = f"{name}: {kind.__name__}"
-        return what, lambda: kind(path, before, Random(str(seed))) if path.is_file() else None
-
-    def _roll_back_all(self, older: Path) -> None:
-        shutil.rmtree(self._cache)
-        shutil.copytree(older / "cache", self._cache, symlinks=True)
+        path = random.choice(store if store and random.random() < 0.6 else files)
+        fitting = [kind for kind in KINDS if kind is not cut or not path.name.endswith("-shm")]  # SQLite maps it
+        kind, seed = random.choice(fitting), random.random()
+        name = re.sub("-[0-9a-f]{8,}", "", path.relative_to(cache / "set").as_posix())
+        before = older / path.relative_to(cache)
+        return f"{name}: {kind.__name__}", lambda: kind(path, before, Random(seed)) if path.is_file() else None
 
     def _save(self) -> None:
         """Keeps a state of the cache."""
-        if self._random.random() < 0.3 or not self._states:
-            self._saved += 1
-            state = self._folder / "states" / str(self._saved)
-            shutil.copytree(self._cache, state / "cache", symlinks=True, ignore=_no_files)
-            self._states.append(state)
-            if len(self._states) > BACK:
-                shutil.rmtree(self._states.popleft())
+        if self._random.random() < 0.3 or not self._saved:
+            state = Path(tempfile.mkdtemp(dir=self._saves.parent, prefix=self._saves.name))
+            shutil.copytree(self._place.cache, state, symlinks=True, ignore=_no_files, dirs_exist_ok=True)
+            self._saved.append(state)
+            if len(self._saved) > BACK:
+                shutil.rmtree(self._saved.popleft())
 
-    def _turn(self) -> None:
-        """Edits the set, or changes how it is built."""
-        self._text = self._random.randrange(TEXTS)
-        if self._random.random() < 0.3:
-            self._settings = self._random.choice(LAYOUTS)
-
-    def _words(self, cache: Path, generated: Path) -> list[str]:
-        result = {"specs": self._set, "cache": cache, "generated": generated, **self._settings}
-        return [f"{name}={value}" for name, value in result.items()]
-
-    def _run(self, damage: Callable[[], None] | None = None, command: Sequence[str] = ()) -> forked.Run:
-        """A run of the set as it is now. `damage` is done when it has begun to read its store."""
-        self._texts[self._text].write(self._set)
-        words = [*command, *self._words(self._cache, self._generated)]
+    def _run(self, place: Place, variables: Mapping[str, object]) -> Made:
+        """A run of the set, without what it prints of a damaged store, and without the page."""
+        damage, words = self._damage_in_run, ["run", "-v", *place.words(variables)]
         signal.alarm(SECONDS)
-        try:
-            return forked.forked(lambda: _damaged_run(words, damage), ["gradmill", *words], self._folder)
-        finally:
-            signal.alarm(0)
+        if damage is None:
+            made = place.run(**variables)
+        else:
+            self._damage_in_run = None
+            run_ = forked.forked(lambda: _damaged_run(words, damage), ["gradmill", *words], self._folder)
+            made = place.made(run_, variables)
+        signal.alarm(0)
+        return _plain(made)._replace(files={n: data for n, data in made.files.items() if not n.startswith(PAGE)})
 
-    def _expect(self, ended: forked.Run, *, pages: bool = False) -> str:
-        """What is wrong with a run, and with the page where it was made, "" for nothing."""
-        clean = {name: data for name, data in self._clean_files().items() if pages or not name.startswith(PAGE)}
-        if ended.status or "Traceback" in ended.stderr:
-            return f"status {ended.status}: {ended.stderr[-1500:]}"
-        if any(DISCARDED not in line for line in ended.stderr.splitlines()):
-            return f"it printed: {ended.stderr}"
-        result = self._made(self._cache, self._generated)
-        result = {name: data for name, data in result.items() if pages or not name.startswith(PAGE)}
-        wrong = sorted(name for name in {*result, *clean} if result.get(name) != clean.get(name))
-        return f"files differ: {', '.join(wrong)}" if wrong else ""
-
-    def _clean_files(self) -> dict[str, bytes]:
-        key = f"{self._text} {self._settings}"
-        if key not in self._clean:
-            cache, generated = self._folder / "clean" / "cache", self._folder / "clean" / "generated"
-            words = self._words(cache, generated)
-            for line in (words, ["page", *words]):
-                ended = forked.forked(partial(forked.run_gradmill, line), ["gradmill", *line], self._folder)
-                assert (ended.status, ended.stderr) == (0, ""), ended
-            self._clean[key] = self._made(cache, generated)
-            shutil.rmtree(self._folder / "clean")
-        return self._clean[key]
-
-    def _made(self, cache: Path, generated: Path) -> dict[str, bytes]:
-        """The generated files, and the manifest; depfiles name folders."""
-        result = {name: data for name, data in files_in(generated).items() if not name.endswith(".d")}
-        return result | {"manifest.json": manifest_in(cache / "set")}
+    def _again(self, variables: Mapping[str, object], first: Made) -> str:
+        wrong = super()._again(variables, first)
+        if wrong or first.run.status or self._random.random() < 0.7:
+            return wrong
+        paged, clean = (_plain(place.run("page", **variables)) for place in (self._place, self._clean_place))
+        return difference(paged, clean, {})
 
 
-def _edited(number: int) -> Specs:
-    """The set with a formula of its own."""
-    specs = of_families(read_specs(CORE), OPERATORS)
-    entries = specs.entries[DERIVATIVES]
-    at = next(place for place, entry in enumerate(entries) if entry.startswith("- name: exp("))
-    entries[at] = entries[at].replace("result.conj()", f"result.conj() * {number}" if number else "result.conj()")
-    return specs
+def _plain(made: Made) -> Made:
+    """What a run left, without what it printed of a damaged store."""
+    printed = "".join(line for line in made.run.stderr.splitlines(keepends=True) if DISCARDED not in line)
+    return made._replace(run=made.run._replace(stderr=printed))
 
 
-def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
-    """A run in a process of its own, whose store may be damaged as soon as it has begun to read it."""
+def _damaged_run(words: list[str], damage: Callable[[], object]) -> int:
+    """A run in a process of its own, whose store is damaged as soon as it has begun to read it."""
     from gradmill.store.sqlite import SqliteStore
 
     begin = SqliteStore.begin
 
-    def begun(store: SqliteStore) -> bool:
+    def begun(store: SqliteStore) -> object:
         result = begin(store)
-        if damage is not None:
-            damage()
+        damage()
         return result
 
-    SqliteStore.begin = begun  # type: ignore[method-assign]
+    SqliteStore.begin = begun  # type: ignore[assignment, method-assign]
     return forked.run_gradmill(words)
 
 
@@ -285,4 +207,4 @@ def _no_files(place: str, names: list[str]) -> list[str]:
 def main(words: Sequence[str]) -> int:
     wanted = options(__doc__, COUNT).parse_args(words)
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        return run(Trials(Path(name), Random(wanted.seed)).trials(), wanted)
+        return run(Damaged(Path(name), Random(wanted.seed)).steps(), wanted)

@@ -21,15 +21,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from forked import tasks_in
 from manifests import manifest_in
-from project import CORE, ROOT, files_in
+from project import CORE, ROOT, files_in, finish
 
 from gradmill.families.table import TEMPLATES
 
 from .campaign import Trial, options, run
 from .edits import edit
-from .runs import Made, Outcome, difference
+from .runs import Made, difference, half_written
 from .specset import DERIVATIVES, NATIVE, read_specs
 
 SAMPLE = 100
@@ -126,18 +125,13 @@ class Trials:
         return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True)
 
     def _finish(self, process: subprocess.Popen[str], folder: Path) -> Made:
-        out, err = process.communicate()
-        ran = tasks_in(out)
-        return Made(
-            Outcome(process.returncode, err, ran),
-            files_in(folder / "generated" / "set"),
-            manifest_in(folder / "cache" / "set"),
-        )
+        run = finish(process)
+        return Made(run, files_in(folder / "generated" / "set"), manifest_in(folder / "cache" / "set"))
 
     def _run(self) -> Made:
         """A run; once more where it says so: Python may have found bytecode of an older text."""
         made = self._finish(self._start(self._folder), self._folder)
-        again = made.outcome.report.endswith(CHANGED)
+        again = made.run.stderr.endswith(CHANGED)
         return self._finish(self._start(self._folder), self._folder) if again else made
 
     def clean(self, state: State) -> Made:
@@ -190,7 +184,7 @@ class Trials:
         """A state one edit away that is right."""
         while True:
             _, result = self._edited(state)
-            if self.clean(result).outcome.status == 0:
+            if self.clean(result).run.status == 0:
                 return result
 
     def _files(self) -> dict[str, bytes]:
@@ -198,13 +192,10 @@ class Trials:
 
     def _judge(self, made: Made, states: list[State], before: dict[str, bytes]) -> str:
         """What is wrong with a run during which the files went through `states`."""
-        outcome = made.outcome
-        if outcome.crashed:
-            return f"gradmill broke: {outcome.status} {outcome.report[-1500:]}"
-        if outcome.report.endswith(CHANGED):
-            whole = [before, *(self.clean(state).files for state in states)]
-            halves = [name for name, data in made.files.items() if data not in [files.get(name) for files in whole]]
-            return f"half-written: {', '.join(halves)}" if halves else ""
+        if made.crashed:
+            return f"gradmill broke: {made.run.status} {made.run.stderr[-1500:]}"
+        if made.run.stderr.endswith(CHANGED):
+            return half_written(made.files, [before, *(self.clean(state).files for state in states)])
         result = [difference(made, self.clean(state), before) for state in self._mixed(states)]
         return "" if "" in result else f"the output of no state: {' | '.join(result)}"
 
@@ -224,12 +215,12 @@ class Trials:
         wrong = difference(self._run(), self.clean(state), before)
         if wrong:
             return f"the next run: {wrong}"
-        again = self._run().outcome
+        again = self._run().run
         return f"a third run had work: {again.ran[:5]}" if again.ran and not again.status else ""
 
     def _later(self, state: State) -> str:
         """What is wrong when the files are as they once were."""
-        if self.clean(state).outcome.status == 0:
+        if self.clean(state).run.status == 0:
             self._state = state
         before = self._files()
         self._write(state, self._folder)

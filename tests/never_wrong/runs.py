@@ -1,60 +1,29 @@
-"""Whole runs of gradmill in this process: what they printed, and what they left, as plain data."""
+"""Whole runs of gradmill in copies of a small process: what they printed, and what they left, as plain data."""
 
 from __future__ import annotations
 
-import gc
-import io
 import json
 import shutil
-import traceback
-from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import forked
-from forked import tasks_in
+from forked import Run
 from manifests import manifest_in
 from project import files_in
-
-from gradmill.cli.commands.request import main
-
-
-class Outcome(NamedTuple):
-    """What a run came to."""
-
-    status: int
-    report: str  # on standard error
-    ran: list[str]
-
-    @property
-    def crashed(self) -> bool:
-        return "Traceback" in self.report or self.status not in (0, 1, 2, 3)
 
 
 class Made(NamedTuple):
     """What a run left: a verdict, and the files that follow from it."""
 
-    outcome: Outcome
+    run: Run
     files: dict[str, bytes]
     manifest: bytes
 
-
-def gradmill(*words: str) -> Outcome:
-    """`gradmill run` with these words. Nothing is remembered from one call to the next."""
-    forked.prepare()
-    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        gc.disable()  # as the command does
-        try:
-            status = main(["run", "-v", *words])
-        except Exception:
-            status = -1
-            err.write(traceback.format_exc())
-        finally:
-            gc.enable()
-        out.seek(0)
-    return Outcome(status, err.getvalue(), tasks_in(out.read()))
+    @property
+    def crashed(self) -> bool:
+        return "Traceback" in self.run.stderr or self.run.status not in (0, 1, 2, 3)
 
 
 class Place:
@@ -68,39 +37,32 @@ class Place:
         result = {**variables, "cache": self.cache, "generated": self.generated}
         return [f"{name}={value}" for name, value in result.items()]
 
-    def run(self, *arguments: str, **variables: object) -> Made:
-        """Runs, and looks at what is there then."""
-        outcome = gradmill(*arguments, *self.words(variables))
-        return Made(outcome, self.files(), self.manifest(Path(str(variables["specs"])).name))
+    def run(self, *command: str, **variables: object) -> Made:
+        """Runs, or does what a command does, and looks at what is there then."""
+        return self.made(forked.gradmill([*(command or ("run", "-v")), *self.words(variables)]), variables)
+
+    def made(self, run: Run, variables: Mapping[str, object]) -> Made:
+        """What a run with these variables left."""
+        return Made(run, self.files(), manifest_in(self.cache / Path(str(variables["specs"])).name))
 
     def files(self) -> dict[str, bytes]:
         """The generated files; depfiles name folders, and so are not compared."""
         return {name: data for name, data in files_in(self.generated).items() if not name.endswith(".d")}
-
-    def manifest(self, name: str) -> bytes:
-        return manifest_in(self.cache / name)
 
     def remove(self) -> None:
         shutil.rmtree(self.cache, ignore_errors=True)
         shutil.rmtree(self.generated, ignore_errors=True)
 
 
-def clean_run(folder: Path, **variables: object) -> Made:
-    """A run that knows nothing of earlier ones."""
-    place = Place(folder)
-    place.remove()
-    return place.run(**variables)
-
-
 def difference(build: Made, clean: Made, before: Mapping[str, bytes]) -> str:
     """In what a run differs from a clean one, "" where in nothing. `before` are the files that it began with."""
-    if build.outcome.crashed or clean.outcome.crashed:
-        return f"gradmill broke: {(build.outcome if build.outcome.crashed else clean.outcome).report[-1500:]}"
-    if build.outcome.status != clean.outcome.status:
-        return f"status {build.outcome.status}, clean {clean.outcome.status}: {_reports(build, clean)}"
-    if build.outcome.report != clean.outcome.report:
+    if build.crashed or clean.crashed:
+        return f"gradmill broke: {(build if build.crashed else clean).run.stderr[-1500:]}"
+    if build.run.status != clean.run.status:
+        return f"status {build.run.status}, clean {clean.run.status}: {_reports(build, clean)}"
+    if build.run.stderr != clean.run.stderr:
         return f"another report: {_reports(build, clean)}"
-    if clean.outcome.status:
+    if clean.run.status:
         written = _unequal(build.files, before)
         return f"a refusal wrote files: {written}" if written else "a refused set left files" if clean.files else ""
     unequal = _unequal(build.files, clean.files)
@@ -109,8 +71,15 @@ def difference(build: Made, clean: Made, before: Mapping[str, bytes]) -> str:
     return "" if build.manifest == clean.manifest else f"the manifest differs: {_where(build.manifest, clean.manifest)}"
 
 
+def half_written(files: Mapping[str, bytes], whole: Iterable[Mapping[str, bytes]]) -> str:
+    """The files that are none of those that some runs made, "" for none."""
+    known = list(whole)
+    halves = [name for name, data in files.items() if data not in [each.get(name) for each in known]]
+    return f"half-written: {', '.join(halves)}" if halves else ""
+
+
 def _reports(build: Made, clean: Made) -> str:
-    return f"\n{build.outcome.report[:800]}\nclean:\n{clean.outcome.report[:800]}"
+    return f"\n{build.run.stderr[:800]}\nclean:\n{clean.run.stderr[:800]}"
 
 
 def _unequal(one: Mapping[str, bytes], other: Mapping[str, bytes]) -> str:
