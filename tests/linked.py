@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -24,7 +23,7 @@ if __name__ == "__main__":  # as a module of `tests`, or as a script
 from cpp.extension import with_own_names
 from cpp.toolchain import compile_flags, hasty_flags, link_flags, precompiled
 from never_wrong.specset import make_folder, of_families, read_specs
-from project import CORE, ROOT
+from project import CORE, ROOT, run_program
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 EXAMPLE = ROOT / "examples" / "vendor"
@@ -68,7 +67,7 @@ def generate(of: Linked, layout: str, folder: Path) -> Path:
     """The folder of the generated files."""
     generated = folder / f"{of.name}_{layout}"
     words = [f"specs={of.specs}", f"layout={layout}", *([f"shards={SHARDS}"] if layout == "split" else [])]
-    _run(sys.executable, "-m", "gradmill", *words, f"generated={generated}", f"cache={folder / 'cache'}")
+    run_program(sys.executable, "-m", "gradmill", *words, f"generated={generated}", f"cache={folder / 'cache'}")
     return generated
 
 
@@ -80,9 +79,9 @@ def build(of: Linked, generated: Path, *, joined: bool = True) -> Path:
     for source in _units(of, generated, joined=joined):
         objects.append(source.with_suffix(".o"))
         if source.parent == generated or not objects[-1].exists():  # by hand: the same in each layout
-            _run("c++", *flags, "-c", source, "-o", objects[-1])
+            run_program("c++", *flags, "-c", source, "-o", objects[-1])
     library = generated / f"lib{of.name}.so"
-    _run("c++", *objects, "-o", library, *link_flags())
+    run_program("c++", *objects, "-o", library, *link_flags())
     return library
 
 
@@ -111,7 +110,7 @@ def written(generated: Path) -> Kernels:
 
 def loaded(library: Path) -> Kernels:
     """How often torch's dispatcher knows each kernel of a library, active or not: asked in a process of its own."""
-    return Counter(json.loads(_run(sys.executable, __file__, "--load", library).splitlines()[-1]))
+    return Counter(json.loads(run_program(sys.executable, __file__, "--load", library).splitlines()[-1]))
 
 
 def _load(library: Path) -> Kernels:
@@ -127,12 +126,6 @@ def _load(library: Path) -> Kernels:
             if Path(place).is_relative_to(library.parent):
                 kernels[f"{name} at {key}"] += 1
     return kernels
-
-
-def _run(*words: object) -> str:
-    done = subprocess.run(list(map(str, words)), cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout[-4000:]}{done.stderr[-8000:]}"
-    return done.stdout
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -139,9 +139,7 @@ class Project:
 
     def replace(self, name: str, old: str, new: str) -> None:
         """Replaces the one place in a file of the set where `old` stands."""
-        text = self.path(name).read_text()
-        assert text.count(old) == 1, f"{name} has {text.count(old)} of: {old}"
-        self.path(name).write_text(text.replace(old, new))
+        replace_once(self.path(name), old, new)
 
     def set_formula(self, op: str, field: str, formula: str) -> None:
         """Replaces the one-line formula of a field in the entry of an operator."""
@@ -312,6 +310,20 @@ def files_in(folder: Path) -> dict[str, bytes]:
     """The files of a folder, without gradmill's record of them."""
     result = (path for path in sorted(folder.rglob("*")) if path.is_file() and RECORD not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in result}
+
+
+def replace_once(path: Path, old: str, new: str) -> None:
+    """Replaces the one place in a file where `old` stands."""
+    text = path.read_text()
+    assert text.count(old) == 1, f"{path} has {text.count(old)} of: {old}"
+    path.write_text(text.replace(old, new))
+
+
+def run_program(*words: object, cwd: Path = ROOT, env: Mapping[str, str] | None = None) -> str:
+    """What a program prints, which must succeed."""
+    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout[-8000:]}{done.stderr[-8000:]}"
+    return done.stdout
 
 
 def finish(process: subprocess.Popen[str]) -> Run:

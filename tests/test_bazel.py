@@ -1,6 +1,6 @@
 """examples/bazel with caches, executors and workers: the same bytes in all of them, and nothing is compiled twice.
 
-What an edit compiles without them is in `test_examples.py`; workers without Bazel are in `builds/test_worker.py`.
+Workers without Bazel are in `builds/test_worker.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import older_execution
 import pytest
 import remote_servers
 from cpp import toolchain
-from project import ROOT, Project, files_in
+from project import ROOT, Project, files_in, replace_once
 from with_bazel import Bazel, needs_bazel, newer_program
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp
@@ -39,10 +39,7 @@ class Clone:
         self.bazel = Bazel(bazel_files, self.folder, environment, program)
 
     def edit(self, old: str, new: str) -> None:
-        path = self.specs / "derivatives.yaml"
-        text = path.read_text()
-        assert text.count(old) == 1
-        path.write_text(text.replace(old, new))
+        replace_once(self.specs / "derivatives.yaml", old, new)
 
     def build(self, target: str, *flags: str) -> dict[str, int]:
         """Builds; how many processes ran where, as Bazel counts them."""
@@ -108,6 +105,21 @@ def check_strategies(clone: Clone, folder: Path, strategies: list[tuple[list[str
     clone.edit("slef:", "self:")
     flags, counted = strategies[0]
     assert clone.build("//:generate", *flags) == {counted: 1}
+
+
+@pytest.mark.slow(50)
+@needs_bazel
+def test_bazel_compiles_what_an_edit_changes(clone: Clone) -> None:
+    if reason := toolchain.missing():
+        pytest.skip(reason)
+    target = "//:libcore_nodes.so"
+    assert clone.build(target) == {"linux-sandbox": 1, "local": 3}  # two sources, and the library
+    assert clone.build(target) == {}
+    clone.edit(FORMULA, EDITED)
+    assert clone.build(target) == {"linux-sandbox": 1, "local": 2}  # the source of the formulas
+    clone.edit(EDITED, f"  # a comment\n{EDITED}")
+    assert clone.build(target) == {"linux-sandbox": 1}
+    assert clone.build(target) == {}
 
 
 @pytest.mark.slow(30)

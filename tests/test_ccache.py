@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cpp import toolchain
-from project import ROOT, Project
+from project import ROOT, Project, replace_once, run_program
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp
 COMPILED = 2  # sources of one shard
@@ -39,16 +38,10 @@ class Machine:
 
     def run(self, *command: object) -> str:
         """Runs a command in the clone."""
-        words = list(map(str, command))
-        done = subprocess.run(words, cwd=self.clone, env=self._environment, check=False, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return run_program(*command, cwd=self.clone, env=self._environment)
 
     def edit(self, old: str, new: str) -> None:
-        path = self.clone / "specs" / "core" / "derivatives.yaml"
-        text = path.read_text()
-        assert text.count(old) == 1
-        path.write_text(text.replace(old, new))
+        replace_once(self.clone / "specs" / "core" / "derivatives.yaml", old, new)
 
     @property
     def counts(self) -> tuple[int, int]:

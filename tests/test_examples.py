@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from cpp import toolchain
-from project import ROOT, Project
-from with_bazel import Bazel, actions, needs_bazel
+from project import ROOT, Project, replace_once, run_program
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp; the Node of `_foreach_exp` is made from it as well
 NO_WORK = "ninja: no work to do."
@@ -50,15 +48,10 @@ class Example(NamedTuple):
     command: list[str]
 
     def build(self) -> Log:
-        done = subprocess.run(self.command, cwd=ROOT, check=False, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return Log(done.stdout)
+        return Log(run_program(*self.command))
 
     def edit(self, old: str, new: str) -> None:
-        path = self.specs / "derivatives.yaml"
-        text = path.read_text()
-        assert text.count(old) == 1
-        path.write_text(text.replace(old, new))
+        replace_once(self.specs / "derivatives.yaml", old, new)
 
 
 def compiler_flags() -> list[str]:
@@ -68,7 +61,7 @@ def compiler_flags() -> list[str]:
 def ninja(folder: Path, specs: Path, shards: int) -> Example:
     build = folder / "build"
     options = ["--build", build, "--specs", specs, "--shards", shards, f"--flags={' '.join(compiler_flags())}"]
-    run(sys.executable, "examples/ninja/configure.py", *map(str, options))
+    run_program(sys.executable, "examples/ninja/configure.py", *options)
     return Example(specs, ["ninja", "-C", str(build)])
 
 
@@ -76,16 +69,13 @@ def cmake(folder: Path, specs: Path, shards: int) -> Example:
     build = folder / "build"
     definitions = [f"SPECS={specs}", f"SHARDS={shards}", f"Python3_EXECUTABLE={sys.executable}"]
     definitions.append(f"CMAKE_CXX_FLAGS={' '.join(compiler_flags())}")
-    run("cmake", "-G", "Ninja", "-S", "examples/cmake", "-B", str(build), *(f"-D{word}" for word in definitions))
+    run_program(
+        "cmake", "-G", "Ninja", "-S", "examples/cmake", "-B", str(build), *(f"-D{word}" for word in definitions)
+    )
     return Example(specs, ["cmake", "--build", str(build)])
 
 
 Configure = Callable[[Path, Path, int], Example]
-
-
-def run(*command: str) -> None:
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
@@ -154,39 +144,6 @@ def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) ->
 
 
 @pytest.mark.slow(50)
-@needs_bazel
-def test_bazel_compiles_what_an_edit_changes(
-    tmp_path: Path, tiny_built: Project, bazel_files: Path, commands: Path
-) -> None:
-    if reason := toolchain.missing():
-        pytest.skip(reason)
-    # A build in the checkout leaves links, `bazel-out` and others, in the folder of the example.
-    ignored = shutil.ignore_patterns("__pycache__", "bazel-*")
-    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=ignored)
-    shutil.copytree(tiny_built.specs, tmp_path / "specs" / "core")
-    folder = tmp_path / "examples" / "bazel"
-    text = (folder / "BUILD.bazel").read_text()
-    assert "SHARDS = 4\n" in text
-    (folder / "BUILD.bazel").write_text(text.replace("SHARDS = 4\n", "SHARDS = 2\n"))  # each takes 10 s
-    example = Example(tmp_path / "specs" / "core", [])
-    flags = [f"--copt={flag}" for flag in compiler_flags()]
-    environment = {"PATH": f"{commands}:{os.environ['PATH']}", "HOME": str(tmp_path)}
-    with Bazel(bazel_files, folder, environment) as bazel:
-        assert_bazel_compiles_what_an_edit_changes(example, lambda: actions(bazel.build("//:libcore_nodes.so", flags)))
-
-
-def assert_bazel_compiles_what_an_edit_changes(example: Example, ran: Callable[[], list[str]]) -> None:
-    assert sorted(ran()) == ["Compiling"] * 4 + ["Generating", "Linking"]
-    assert ran() == []
-    edited = FORMULA.replace("grad * ", "grad * 1 * ")
-    example.edit(FORMULA, edited)
-    assert ran() == ["Generating", "Compiling", "Linking"]
-    example.edit(edited, f"  # a comment\n{edited}")
-    assert ran() == ["Generating"]
-    assert ran() == []
-
-
-@pytest.mark.slow(50)
 def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):
         pytest.skip(reason)
@@ -196,12 +153,10 @@ def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     assert len(commands.strip().splitlines()) == 6
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path}
-    text = f"set -e\n{commands}"
-    done = subprocess.run(["sh", "-c", text], cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    losses = [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", done.stdout)]
+    printed = run_program("sh", "-c", f"set -e\n{commands}", env=environment)
+    losses = [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", printed)]
     assert len(losses) == 11 and losses[-1] < losses[0] / 100
-    (in_python,) = re.findall(r"in Python: loss (\S+)", done.stdout)
+    (in_python,) = re.findall(r"in Python: loss (\S+)", printed)
     assert float(in_python) < losses[0] / 100
 
 
@@ -216,11 +171,9 @@ def test_a_potential_becomes_a_program_that_trains_on_forces(tmp_path: Path) -> 
     commands = commands.replace("=Release", hasty)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
-    text = f"set -e\n{commands}"
-    done = subprocess.run(["sh", "-c", text], cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    losses = [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", done.stdout)]
+    printed = run_program("sh", "-c", f"set -e\n{commands}", env=environment)
+    losses = [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", printed)]
     assert len(losses) == 22 and losses[10] < losses[0] / 10
     assert losses[:11] == pytest.approx(losses[11:], rel=1e-6)
-    found = re.findall(r"(energies|forces|stresses): (\S+) from Python's", done.stdout)
+    found = re.findall(r"(energies|forces|stresses): (\S+) from Python's", printed)
     assert len(found) == 6 and all(float(far) < 1e-10 for _, far in found), found

@@ -20,6 +20,7 @@ import installed
 import pytest
 from cpp import toolchain
 from project import ROOT, Run, finish
+from test_recipes import Step, is_shown, steps
 
 README = (ROOT / "README.md").read_text()
 IN_CLONE = (*installed.SOURCES, "dodo.py", "examples", "docs", "tests", "bench")
@@ -58,23 +59,6 @@ def blocks() -> list[Block]:
 
 def block(kind: str, number: int = 0) -> list[str]:
     return [result.lines for result in blocks() if result.kind == kind][number]
-
-
-class Shown(NamedTuple):
-    """A command of a console block, and the lines that it prints, as documented."""
-
-    words: list[str]
-    lines: list[str]
-
-
-def shown(lines: list[str]) -> list[Shown]:
-    result: list[Shown] = []
-    for line in lines:
-        if line.startswith("$ "):
-            result.append(Shown(line[2:].split(), []))
-        else:
-            result[-1].lines.append(line)
-    return result
 
 
 def summary() -> list[tuple[str, list[str]]]:
@@ -164,11 +148,10 @@ def gradmill(folder: Path, *words: str) -> Run:
 PROGRAMS = {"doit": doit, "gradmill": gradmill}
 
 
-def assert_shown(reported: Shown, run: Run) -> None:
-    """A line `…` stands for any number of lines. The time of a run is not compared."""
-    printed = re.sub(r"\d+\.\d s;", "0.2 s;", run.stdout + run.stderr)
-    pattern = "".join(".*" if line == "…" else re.escape(line) + "\n" for line in reported.lines)
-    assert re.fullmatch(pattern, printed, re.DOTALL), f"{' '.join(reported.words)} prints:\n{printed}"
+def assert_shown(step: Step, printed: str) -> None:
+    """The time of a run is not compared."""
+    output = re.sub(r"\d+\.\d s;", "0.2 s;", printed)
+    assert is_shown(step.shown, output), f"{step.command} prints:\n{output}"
 
 
 def test_what_an_edit_costs_is_as_shown(built: Path) -> None:
@@ -178,8 +161,10 @@ def test_what_an_edit_costs_is_as_shown(built: Path) -> None:
     assert formula is not None
     try:
         path.write_text(text.replace(formula[0], formula[0].replace(formula[1], f"1 * {formula[1]}")))
-        for printed in shown(block("console", 0)):
-            assert_shown(printed, PROGRAMS[printed.words[0]](built, *printed.words[1:]))
+        for step in steps(README)[:-1]:
+            program, *words = step.command.split()
+            run = PROGRAMS[program](built, *words)
+            assert_shown(step, run.stdout + run.stderr)
     finally:
         path.write_text(text)
     assert doit(built).status == 0
@@ -200,10 +185,10 @@ def test_an_error_is_as_shown(clone: Path) -> None:
     path = clone / "mine" / "derivatives.yaml"
     text = path.read_text()
     path.write_text(text.replace("  self: grad * result.conj()\n", "  slef: grad * result.conj()\n"))
-    (printed,) = shown(block("console", 1))
-    run = gradmill(clone, *printed.words[1:])
+    step = steps(README)[-1]
+    run = gradmill(clone, *step.command.split()[1:])
     assert run.status == 1
-    assert_shown(printed, Run(run.status, "", run.stderr))
+    assert_shown(step, run.stderr)
 
 
 def assert_works(folder: Path, command: list[str], words: list[str]) -> None:

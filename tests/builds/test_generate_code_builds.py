@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pytest
 from checkouts import GENERATED, PLACES
 from cli.test_generate_code import FORMULA, SUBSET, Checkout, make
-from project import ROOT, Project, files_in
+from project import ROOT, Project, files_in, replace_once, run_program
 
 _TICK = 0.1  # a process refuses code that was saved within a tick of the clock before it began
 GRADMILL = [sys.executable, "-m", "gradmill", "generate-code"]
@@ -126,7 +126,7 @@ def inputs(root: Path) -> list[Path]:
 def with_ninja(checkout: Checkout, folder: Path, arguments: tuple[str, ...]) -> Build:
     folder.mkdir()
     words = [*GRADMILL, *arguments]
-    subprocess.run(words, cwd=checkout.root, check=True, stdout=subprocess.DEVNULL)
+    run_program(*words, cwd=checkout.root)
     build = Build(checkout, folder, arguments)
     command, outputs = shlex.join(words), " ".join(str(checkout.root / "torch" / name) for name in checkout.files())
     listed = " ".join(map(str, inputs(checkout.root)))
@@ -140,7 +140,7 @@ def with_ninja(checkout: Checkout, folder: Path, arguments: tuple[str, ...]) -> 
 def with_cmake(
     checkout: Checkout, folder: Path, arguments: tuple[str, ...], generator: str = "Ninja", program: str = "ninja"
 ) -> Build:
-    subprocess.run([*GRADMILL, *arguments], cwd=checkout.root, check=True, stdout=subprocess.DEVNULL)
+    run_program(*GRADMILL, *arguments, cwd=checkout.root)
     build = Build(checkout, folder, arguments, program)
     outputs = sorted(build.paths(), key=lambda path: path.name != "Functions.cpp")
     outputs += [path for path in (checkout.root / "torch").rglob("*.h") if path.parent.name != "templates"]
@@ -154,9 +154,7 @@ def with_cmake(
     command = " ".join([*GRADMILL, *arguments])
     text = CMAKE.format(command=command, root=checkout.root, inputs=listed, outputs=made)
     (source / "CMakeLists.txt").write_text(text)
-    command = ["cmake", "-G", generator, "-S", source, "-B", folder]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_program("cmake", "-G", generator, "-S", source, "-B", folder)
     return build
 
 
@@ -209,12 +207,7 @@ class Edit(NamedTuple):
 def edit(place: str, what: str, old: str, new: str, *changes: str) -> Edit:
     """Replaces a text that stands once in a file of the checkout, or of gradmill."""
 
-    def make(build: Build) -> None:
-        path = build.checkout.root / place
-        assert path.read_text().count(old) == 1
-        path.write_text(path.read_text().replace(old, new))
-
-    return Edit(what, make, changes)
+    return Edit(what, lambda build: replace_once(build.checkout.root / place, old, new), changes)
 
 
 def appended(place: str, what: str, text: str, *changes: str) -> Edit:

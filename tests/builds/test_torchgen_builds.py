@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 from cli.test_generate_code import Checkout, make
 from cli.test_torchgen import NATIVE, TYPES, with_keys
-from project import ROOT, Project, files_in
+from project import ROOT, Project, files_in, run_program
 
 _TICK = 0.1  # a process refuses code that was saved within a tick of the clock before it began
 NO_WORK = "ninja: no work to do."
@@ -89,25 +88,19 @@ def build(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     change = CHANGE.replace("gradmill torchgen", f"{sys.executable} -m gradmill torchgen")
     text = CMAKE.format(root=checkout.root, change=change, native=NATIVE)
     (source / "CMakeLists.txt").write_text(text)
-    run("cmake", "-G", "Ninja", "-S", source, "-B", folder)
+    run_program("cmake", "-G", "Ninja", "-S", source, "-B", folder)
     lists = {f"{kind}generated_{type_}.cmake" for kind in KINDS for type_ in TYPES}
     assert files_in(folder / INSTALL).keys() == lists
 
     def build() -> set[str]:
         before = {path: path.stat().st_mtime_ns for path in folder.glob("*.o")}
         time.sleep(_TICK)
-        run("ninja", "-C", folder)
-        assert NO_WORK in run("ninja", "-C", folder)
+        run_program("ninja", "-C", folder)
+        assert NO_WORK in run_program("ninja", "-C", folder)
         made = {path for path in folder.glob("*.o") if before.get(path) != path.stat().st_mtime_ns}
         return {path.name.replace("+", "/").removesuffix(".o") for path in made}
 
     return build
-
-
-def run(*words: object) -> str:
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def listed(folder: Path) -> dict[str, bytes]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import forked
 import pytest
 from checkouts import GENERATED, PLACES, complete, lay_out, run_script
-from project import CORE, PACKAGED, Project, Run, files_in, is_plain
+from project import CORE, PACKAGED, Project, Run, files_in, is_plain, replace_once
 
 from gradmill.cli.commands.generate_code import SUBSETS
 
@@ -37,9 +37,7 @@ class Checkout(NamedTuple):
         return run
 
     def edit(self, old: str, new: str) -> None:
-        path = self.root / PLACES["derivatives.yaml"]
-        assert path.read_text().count(old) == 1
-        path.write_text(path.read_text().replace(old, new))
+        replace_once(self.root / PLACES["derivatives.yaml"], old, new)
 
     def files(self) -> dict[str, bytes]:
         """All files of the tree."""

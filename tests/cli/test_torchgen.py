@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from checkouts import PLACES
-from project import ROOT, Project, Run, files_in
+from project import ROOT, Project, Run, files_in, replace_once
 from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen, shared_gen
 
 from cli.test_generate_code import Checkout, edit_generator, make
@@ -378,9 +378,7 @@ EDITS = (  # what each writes of all files: aten/test_contract.py
 
 def test_an_edit_writes_what_differs_and_an_error_nothing(checkout: Checkout, shared: Path) -> None:
     def edit(name: str, old: str, new: str) -> Run:
-        path = checkout.root / name
-        assert path.read_text().count(old) == 1
-        path.write_text(path.read_text().replace(old, new))
+        replace_once(checkout.root / name, old, new)
         return checkout.run("torchgen", *ALL)
 
     assert edit(NATIVE, KEYS, f"{KEYS}{EDITED}\n").status == 0

@@ -6,5 +6,5 @@
     python -m tests.campaigns pairs --only TEXT    the cases whose name has the text
 
 `settings.py` is the table: a setting is a row in it. `sets.py` makes the spec sets, `work.py` runs a case in its own
-folder, `hold.py` says what must hold, `reading.py` reads generated files.
+folder, `hold.py` says what must hold.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,8 +15,6 @@ import xxhash
 from forked import Run, tasks_in
 from project import sources
 
-from gradmill.families.table import FAMILIES
-from pairs.reading import compiled, includes, is_compiled, kind
 from pairs.sets import NEWER, SETS
 from pairs.settings import KERNELS, SETTINGS, Case, families_for
 from pairs.work import MISTYPED, Programs, Tree, Work
@@ -101,7 +98,8 @@ class References:
         """A clean build of all families, in upstream's layout."""
         form = SETS[case["set"]]
         families = ",".join(families_for(form.families, case["release"])) if form.by_default else ""
-        return self._made(_key({**_usual(case, ["set", "release", "operators", "graphs"]), "families": families}))
+        same = ["set", "release", "operators", "graphs", *(["text"] if case["text"] != "an error" else [])]
+        return self._made(_key({**_usual(case, same), "families": families}))
 
     def _build(self, key: tuple[tuple[str, str], ...]) -> Made:
         with TemporaryDirectory() as name:
@@ -242,7 +240,7 @@ def depfiles_name_what_there_is(result: Outcome) -> Iterator[str]:
 
 
 def units_are_complete(result: Outcome) -> Iterator[str]:
-    """All units of the families that are made, and no others, each once in files of one kind."""
+    """All units of the families that are made, each once, and no others."""
     manifest, plain = result.manifest, result.plain.manifest
     wanted = {_unit(each) for each in plain["units"] if each["family"] in result.families}
     units = [_unit(each) for each in manifest["units"]]
@@ -252,61 +250,17 @@ def units_are_complete(result: Outcome) -> Iterator[str]:
     for each in manifest["files"]:
         if unlisted := {*each["units"]} - named:
             yield f"{each['path']}: units that are not listed: {sorted(unlisted)[:5]}"
-    held, expected = _held(manifest), _held(plain)
-    for (template, name), times in held.items():
-        if (twice := [unit for unit, count in times.items() if count > 1]) and is_compiled(name):
-            yield f"{name}: several files have {twice[:5]}"
-        there = {*expected.get((template, name), ())} or _of_template(expected, template)
-        if {*times} != there:
-            yield f"{name}: missing {sorted(there - {*times})[:5]}, added {sorted({*times} - there)[:5]}"
-    for template in {template for template, _ in expected} - {template for template, _ in held}:
-        if _of_template(expected, template) and _family_of(template, plain) in result.families:
-            yield f"nothing is made of {template}"
 
 
 def _unit(each: Any) -> tuple[str, str, str]:
     return each["family"], each["unit"], each["schema"]
 
 
-def _held(manifest: Any) -> dict[tuple[str, str], Counter[str]]:
-    """How many files have each unit: by template and kind, those with all shards apart."""
-    result: dict[tuple[str, str], Counter[str]] = {}
-    for each in manifest["files"]:
-        template = next((name for name in each["inputs"] if name.startswith("templates/")), "")
-        if each["units"] and is_compiled(each["path"]):
-            result.setdefault((template, kind(each["path"])), Counter()).update(each["units"])
-    return result
-
-
-def _of_template(held: dict[tuple[str, str], Counter[str]], template: str) -> set[str]:
-    return {unit for (of, _), times in held.items() if of == template for unit in times}
-
-
-def _family_of(template: str, manifest: Any) -> str:
-    """The family of the files that are made of a template."""
-    files = (each["path"] for each in manifest["files"] if template in each["inputs"])
-    return next(filter(None, map(_owner, files)), "")
-
-
-def _families_by_kind(made: Made) -> dict[str, str]:
-    """The families of files, by their kind."""
-    of_units = {each["unit"]: each["family"] for each in made.manifest["units"]}
-    files = {each["path"]: each["units"][0] for each in made.manifest["files"] if each["units"]}
-    return {kind(name): _owner(name) or of_units[unit] for name, unit in files.items()}
-
-
-def includes_exist(result: Outcome) -> Iterator[str]:
-    """What a generated file includes that a family makes is there, where that family is made."""
-    made = _families_by_kind(result.plain)
-    for name, text in compiled(result.files).items():
-        for included in includes(text):
-            owner = made.get(kind(included)) or _owner(included)
-            if owner in result.families and included not in result.files:
-                yield f"{name} includes {included}"
-
-
-def _owner(name: str) -> str:
-    return next((family.name for family in FAMILIES.values() if family.owns(name)), "")
+def files_do_not_depend_on_other_families(result: Outcome) -> Iterator[str]:
+    """In upstream's layout, each file is the one of a build of all families: what it includes is there, too."""
+    if result.case["layout"] == "upstream":
+        all_files = {name: data for name, data in sources(result.plain.files).items() if name in result.files}
+        yield from _different(sources(result.files), all_files)
 
 
 def forms_of_a_set_give_the_same(result: Outcome) -> Iterator[str]:
@@ -342,7 +296,7 @@ FINISHED: tuple[Callable[[Outcome], Iterator[str]], ...] = (
     manifest_is_right,
     depfiles_name_what_there_is,
     units_are_complete,
-    includes_exist,
+    files_do_not_depend_on_other_families,
     forms_of_a_set_give_the_same,
     stamp_is_written,
 )

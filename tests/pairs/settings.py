@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import combinations
 from random import Random
 from typing import NamedTuple
-
-from allpairspy import AllPairs
 
 from gradmill.families.places import TREES
 from gradmill.families.table import FAMILIES
@@ -185,33 +182,15 @@ def table(*, quick: bool, seed: int | None = None) -> dict[str, tuple[str, ...]]
 def cases(*, quick: bool, seed: int | None = None) -> tuple[Case, ...]:
     """Cases that have every pair of values that can go together."""
     values = table(quick=quick, seed=seed)
-    names = list(values)
-    made = AllPairs(values.values(), filter_func=lambda row: not excluded(dict(zip(names, row))))
-    result = [dict(zip(names, row)) for row in made]
     missing = dict.fromkeys(pairs_of_table(values))  # in their order
-    for case in result:
-        for pair in pairs_of(case):
-            missing.pop(pair, None)
-    while missing:  # the generator drops pairs that its own earlier choices rule out
-        case = next((whole for pair in list(missing) if (whole := _around(pair, values, missing))), None)
-        if case is None:
-            break
-        result.append(case)
-        for pair in pairs_of(case):
-            missing.pop(pair, None)
-    return tuple(_needed(result))
-
-
-def _needed(kept_cases: list[Case]) -> list[Case]:
-    """The cases without those whose pairs others have too."""
-    times = Counter(pair for case in kept_cases for pair in pairs_of(case))
-    kept = []
-    for case in kept_cases:
-        if all(times[pair] > 1 for pair in pairs_of(case)):
-            times.subtract(pairs_of(case))
-        else:
-            kept.append(case)
-    return kept
+    result = []
+    for pair in list(missing):
+        case = _around(pair, values, missing) if pair in missing else None
+        if case is not None:
+            result.append(case)
+            for found in pairs_of(case):
+                missing.pop(found, None)
+    return tuple(result)
 
 
 def pairs_of(case: Mapping[str, str]) -> Iterator[Pair]:
