@@ -143,6 +143,10 @@ def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) ->
     assert re.findall(r"compile (\w+)\.o", readme) == [shard.removesuffix(".cpp")]
 
 
+def losses_in(printed: str) -> list[float]:
+    return [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", printed)]
+
+
 @pytest.mark.slow(50)
 def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     if reason := toolchain.missing("cmake"):
@@ -154,7 +158,7 @@ def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path}
     printed = run_program("sh", "-c", f"set -e\n{commands}", env=environment)
-    losses = [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", printed)]
+    losses = losses_in(printed)
     assert len(losses) == 11 and losses[-1] < losses[0] / 100
     (in_python,) = re.findall(r"in Python: loss (\S+)", printed)
     assert float(in_python) < losses[0] / 100
@@ -172,7 +176,7 @@ def test_a_potential_becomes_a_program_that_trains_on_forces(tmp_path: Path) -> 
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
     printed = run_program("sh", "-c", f"set -e\n{commands}", env=environment)
-    losses = [float(loss) for loss in re.findall(r"step +\d+  loss (\S+)", printed)]
+    losses = losses_in(printed)
     assert len(losses) == 22 and losses[10] < losses[0] / 10
     assert losses[:11] == pytest.approx(losses[11:], rel=1e-6)
     found = re.findall(r"(energies|forces|stresses): (\S+) from Python's", printed)

@@ -340,26 +340,6 @@ def test_one_module_opens_files_for_writing() -> None:
     assert creating == ["pipeline/gradmill/io/files.py: os.open(path, os.O_RDWR | os.O_CREAT | _SAFE, 438)"]  # the lock
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("open(path)", False),
-        ("open(path, 'rb')", False),
-        ("open(path, 'r+b')", True),
-        ("path.open(mode='a')", True),
-        ("open(os.devnull, 'w')", False),
-        ("os.open(path, os.O_RDONLY | os.O_NOFOLLOW)", False),
-        ("os.open(path, os.O_RDWR)", True),
-        ("shutil.copyfile(one, two)", True),
-        ("path.write_text('')", True),
-    ],
-)
-def test_what_opens_a_file_for_writing_is_found(text: str, expected: bool) -> None:
-    call = ast.parse(text, mode="eval").body
-    assert isinstance(call, ast.Call)
-    assert writes(call) == expected
-
-
 @pytest.mark.extension("verify")
 def test_json_is_decoded_by_one_function() -> None:
     """The one that has no other error than ValueError, however deep the data are."""

@@ -170,16 +170,6 @@ def test_what_an_edit_costs_is_as_shown(built: Path) -> None:
     assert doit(built).status == 0
 
 
-def test_a_comment_and_nothing_run_what_the_readme_says(built: Path) -> None:
-    path = built / "specs" / "core" / "derivatives.yaml"
-    text = path.read_text()
-    path.write_text(f"{text}\n# a comment\n")
-    assert gradmill(built).ran == ["specs", "manifest"]
-    assert gradmill(built).ran == doit(built).ran == []
-    path.write_text(text)
-    assert doit(built).status == 0
-
-
 def test_an_error_is_as_shown(clone: Path) -> None:
     shutil.copytree(clone / "specs" / "core", clone / "mine")
     path = clone / "mine" / "derivatives.yaml"

@@ -42,7 +42,6 @@ RUN_BY = {  # what a script starts, or a test calls
     "bench.models.export": "bench/models/rows.py",
     "bench.potentials.check": "bench/potentials/__main__.py",
     "bench.potentials.export": "bench/potentials/__main__.py",
-    "tests.bad.errors_page": "tests/problems/test_bad_specs.py",
     "tests.graphs.tables": "tests/graphs/test_tables.py",
     "tests.releases.upstream_rules": "tests/releases/rules.py",
     "tests.verify.wrong_in_torch": "tests/verify/test_docs.py",

@@ -1,34 +1,25 @@
-"""Writes docs/errors-table.md: realistic errors in specs, with the messages of torchgen and of gradmill.
-
-    .venv/bin/python tests/bad/errors_page.py
+"""docs/errors-table.md: realistic errors in specs, with the messages of torchgen and of gradmill.
 
 The errors are the rows here with `shown: true`. torchgen's verdicts come from the installed torch, run live. gradmill's
-messages are those that the rows expect, which tests/problems/test_bad_specs.py compares with the output.
+messages are those that the rows expect. tests/problems/test_bad_specs.py writes the page with UPDATE_GOLDEN=1.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-BAD = Path(__file__).resolve().parent
-TESTS = BAD.parent
-PAGE = TESTS.parent / "docs" / "errors-table.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors-table.md"
 HEAD = """\
 # Errors next to torchgen's output
 
 {count} realistic errors in `derivatives.yaml`, `native_functions.yaml` and a template, each in a small spec set.
 torchgen {torch} accepts {accepted} of them, and its output then fails in the C++ compiler or is silently wrong. It
 rejects {refused}; the table shortens its messages. [Errors](errors.md) says where problems are reported, and how to
-silence warnings. `tests/bad/errors_page.py` writes this page from the tables in `tests/bad`.
+silence warnings. The tables are in `tests/bad`.
 
 | error | torchgen | gradmill | place | hint |
 |---|---|---|---|---|
@@ -50,7 +41,6 @@ class Message(NamedTuple):
 
 def shown() -> list[str]:
     """The names of the errors in the table, those in derivatives.yaml first."""
-    sys.path.insert(0, str(TESTS))
     from problems.test_bad_specs import NAMES, read
 
     cases = [case for case in map(read, NAMES) if case.shown]
@@ -99,28 +89,3 @@ def _short(verdict: str) -> str:
 
 def _code(text: str) -> str:
     return f"`` {text} ``".replace("|", "\\|") if text else ""
-
-
-def live_verdicts() -> dict[str, str]:
-    """torchgen's verdict on each error; "" if it accepts it."""
-    from problems.test_bad_specs import read
-
-    with tempfile.TemporaryDirectory() as folder:
-        for name in shown():
-            shutil.copytree(BAD / "base", Path(folder) / name)
-            read(name).apply(Path(folder) / name)
-            if read(name).kernels:
-                (Path(folder) / name / "KERNELS").touch()
-        command = [sys.executable, str(BAD / "torchgen_verdicts.py"), folder]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
-    verdicts: dict[str, str] = json.loads(run.stdout)
-    return verdicts
-
-
-def main() -> None:
-    shown()
-    PAGE.write_text(page(live_verdicts()))
-
-
-if __name__ == "__main__":
-    main()

@@ -211,23 +211,7 @@ def test_a_file_that_is_no_wheel_is_refused(project: Project, tmp_path: Path) ->
     project.run(specs=path).failed("torch.whl: not a wheel", "download it again", status=3)
 
 
-def test_strict_makes_a_warning_an_error(project: Project) -> None:
-    project.set_formula("exp", "self", "grad * rezult")
-    project.run(strict=1).failed("unknown name 'rezult'", "strict=1: warnings are errors", status=1)
-    assert project.files() == {}
-
-
 # ---- show
-
-
-def test_show_prints_an_operator_by_name(project: Project) -> None:
-    (row,) = project.run("show", "infos", "mv").rows
-    assert row["op"] == "MvBackward0"
-
-
-def test_show_prints_a_node_by_name(project: Project) -> None:
-    (row,) = project.run("show", "emit", "MvBackward0").rows
-    assert "struct TORCH_API MvBackward0" in row["pieces"]["declaration"]
 
 
 def test_show_touches_no_generated_file(built: Project) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import RELEASE
 from project import ROOT, Project, finish, is_plain
 from watching import Watching
 
@@ -51,14 +50,6 @@ def test_explain_names_the_files_that_a_run_then_writes(built: Project, edit: st
     assert changed == {name for name in before if name in printed.stdout.replace(",", " ").split()}
     again = built.run("explain")
     assert all(name not in again.stdout for name in before)
-
-
-def test_explain_leads_from_the_edited_line_to_the_files(built: Project) -> None:
-    built.set_formula("exp", "self", "result.conj() * grad")
-    lines = built.path("derivatives.yaml").read_text().splitlines()
-    line = next(i for i, text in enumerate(lines, 1) if text.startswith("- name: exp("))
-    printed = built.run("explain").stdout
-    assert printed == f"derivatives.yaml:{line} exp → ExpBackward0, ForeachExpBackward0 → Functions.cpp\n"
 
 
 @pytest.mark.parametrize(
@@ -251,19 +242,6 @@ def test_watch_brings_files_up_to_date_and_survives_errors(built: Project, watch
     watching.wait_until_kept(built)
     assert watching.stop() == 0
     assert built.run().ran == []
-
-
-def test_watch_reports_a_release_that_a_run_refuses_and_waits_until_it_is_mended(
-    built: Project, watching: Watching
-) -> None:
-    watching.wait_for("watching")
-    (built.specs / "RELEASE").write_text("1.0\n")
-    watching.wait_for("PyTorch release '1.0' is not known")
-    before = built.files()
-    built.set_formula("exp", "self", "result.conj() * grad")
-    (built.specs / "RELEASE").write_text(RELEASE)
-    watching.wait_for("ExpBackward0, ForeachExpBackward0 → Functions.cpp")
-    assert built.files() == built.clean_build() != before
 
 
 def test_watch_sees_a_release_go_and_another_come(built: Project, watching: Watching) -> None:

@@ -213,16 +213,6 @@ def test_files_of_a_build_of_the_tree_go_after_another_build_wrote_to_it(checkou
     assert {f"csrc/autograd/generated/VariableType_{shard}.cpp" for shard in range(5)} < gone
 
 
-def test_the_cache_can_be_lost_and_the_script_used_again(checkout: Checkout) -> None:
-    checkout.generate()
-    shutil.rmtree(checkout.root / "build")
-    checkout.edit(FORMULA, "self: result.conj() * grad\n")
-    run_script(checkout.root, *SUBSET)
-    written = checkout.files()
-    checkout.generate()
-    assert checkout.files() == written
-
-
 def test_what_is_at_the_place_of_a_file_is_overwritten_as_by_the_script(checkout: Checkout) -> None:
     place = checkout.root / GENERATED / "Functions.cpp"
     place.parent.mkdir(parents=True)

@@ -86,40 +86,33 @@ def test_a_word_of_an_earlier_version_has_no_misleading_hint(tmp_path: Path, wor
         assert REMOVED[word] in error and "did you mean" not in error
 
 
-OF_SET = {  # commands that work on a set, as they are typed
-    "check": [], "coverage": [], "diff": ["against=core"], "explain": ["exp"], "export": ["ninja"],
-    "page": [], "schema": ["derivatives"], "show": ["match"], "verify": ["exp"], "watch": [],
-    "list": [], "clean": [], "run": [],
+NEEDED = {  # words that a command needs
+    "completion": ["bash"], "diff": ["against=core"], "explain": ["exp"], "export": ["ninja"], "schema": ["manifest"],
+    "show": ["match"], "verify": ["exp"],
 }  # fmt: skip
-OF_NONE = {
-    "export": ["cmakedir"],
-    "gc": [],
-    "schema": ["manifest"],
-    "rule": [],
-    "families": [],
-    "version": [],
-    "help": [],
-}
+OF_SET = [name for name, each in TABLE.items() if name == "run" or ("specs=SET" in each.usage and name != "lsp")]
+OF_NONE = [name for name, each in TABLE.items() if not ("specs=" in each.usage or each.script)]
 
 
-@pytest.mark.parametrize("command", OF_SET)
-def test_in_the_folder_of_a_part_of_a_set_no_command_uses_another_one(tmp_path: Path, command: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "words"), [*((name, NEEDED.get(name, [])) for name in OF_SET), ("schema", ["derivatives"])]
+)
+def test_in_the_folder_of_a_part_of_a_set_no_command_uses_another_one(
+    tmp_path: Path, command: str, words: list[str]
+) -> None:
     (tmp_path / "native_functions.yaml").touch()
-    status, out, error = gradmill(tmp_path, command, *OF_SET[command])
+    status, out, error = gradmill(tmp_path, command, *words)
     assert (status, out) == (3, "")
     assert error.startswith("ERROR: this folder has native_functions.yaml, but not all files of a spec set\n")
     assert [path.name for path in tmp_path.iterdir()] == ["native_functions.yaml"]
 
 
-@pytest.mark.parametrize("command", OF_NONE)
+@pytest.mark.parametrize("command", sorted({*OF_NONE} - {"run", "worker"}))
 def test_there_a_command_that_is_of_no_set_works(tmp_path: Path, command: str) -> None:
     (tmp_path / "native_functions.yaml").touch()
-    assert gradmill(tmp_path, command, *OF_NONE[command])[0] == 0
+    assert gradmill(tmp_path, command, *NEEDED.get(command, []))[0] == 0
 
 
-@pytest.mark.extension("verify", "browse")
-def test_every_command_is_known_to_be_of_a_set_or_of_none() -> None:
-    others = {"lsp", "completion", "init"}  # they find the set, or none
-    others |= {"generate-code", "torchgen", "backend-stubs", "pyi"}  # and so do these
-    others |= {"worker"}  # each action names one
-    assert sorted({*OF_SET, *OF_NONE} | others) == COMMANDS
+def test_there_the_folder_of_the_cmake_package_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "native_functions.yaml").touch()
+    assert gradmill(tmp_path, "export", "cmakedir")[0] == 0

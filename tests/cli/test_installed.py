@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 from installed import run
-from project import CORE, ROOT, SHARDS, files_in
+from project import CORE, ROOT
 
 pytestmark = pytest.mark.slow
-
-RELEASE = (CORE / "RELEASE").read_text().strip()
 
 
 @pytest.fixture
@@ -70,29 +64,6 @@ def test_the_wheel_says_what_it_is_and_under_which_license(wheel: Path) -> None:
 
 
 # ---- what it does in an empty folder
-
-
-def test_the_command_builds_the_embedded_set(gradmill: Path, tmp_path: Path) -> None:
-    run(gradmill, cwd=tmp_path).ok()
-    assert {path.name for path in (tmp_path / "generated" / "core").iterdir()} >= set(SHARDS)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "generated"]
-    manifest = json.loads((tmp_path / "cache" / "core" / "manifest.json").read_text())
-    assert {file["path"] for file in manifest["files"]} >= set(SHARDS)
-    again = run(gradmill, cwd=tmp_path)
-    assert (again.status, again.ran) == (0, [])
-
-
-def test_what_it_generates_is_what_a_clone_generates(gradmill: Path, folder: Path) -> None:
-    run(gradmill, "specs=mine", cwd=folder).ok()
-    clone = subprocess.run(
-        [sys.executable, "-m", "gradmill", "specs=mine", "cache=other", "generated=clone"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "pipeline")},
-        capture_output=True,
-        check=True,
-    )
-    assert clone.returncode == 0
-    assert files_in(folder / "clone") == files_in(folder / "generated" / "mine")
 
 
 def test_the_ninja_file_calls_the_installed_command(gradmill: Path, folder: Path) -> None:

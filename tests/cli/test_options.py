@@ -9,10 +9,9 @@ import forked
 import pytest
 from project import Project
 
-from cli.test_help import COMMANDS
+from cli.test_help import COMMANDS, NEEDED, TABLE
 
-SCRIPTS = ("generate-code", "torchgen", "backend-stubs", "pyi")  # which have arguments of others
-NAMED = {"export": "ninja", "completion": "bash", "show": "match", "schema": "manifest"}
+SCRIPTS = [name for name, command in TABLE.items() if command.script]  # which have arguments of others
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
@@ -20,7 +19,7 @@ NAMED = {"export": "ninja", "completion": "bash", "show": "match", "schema": "ma
 def test_an_option_that_does_not_exist_is_reported_before_and_after_names(
     tmp_path: Path, command: str, before: bool
 ) -> None:
-    name = NAMED.get(command, "specs")
+    name = NEEDED.get(command, ["specs"])[0]
     words = [command, "--qqq", name] if before else [command, name, "--qqq"]
     run = forked.gradmill(words, tmp_path)
     assert (run.status, run.stdout) == (3, "")

@@ -11,7 +11,6 @@ from cpp.toolchain import torch_folder
 from jsonschema import Draft202012Validator
 from project import Project
 
-from cli.test_help import COMMANDS
 from gradmill.cli.commands.schema import PRINTED
 from gradmill.cli.commands.table import COMMANDS as TABLE
 from gradmill.reports.show import stages
@@ -101,34 +100,6 @@ def test_the_manifest_has_the_form_of_its_schema(tiny: Project) -> None:
         document = json.loads(tiny.rows.with_name(file).read_text())
         assert document["files" if schema == "manifest" else "units"]
         assert [error.message for error in schema_of(tiny, schema).iter_errors(document)] == []
-
-
-QUIET = {  # commands without JSON, and the words that they need
-    "clean": ["emit"], "completion": ["bash"], "export": ["ninja"],
-    "gc": [], "help": [], "page": [], "run": [], "version": [],
-}  # fmt: skip
-OTHERS = {
-    "lsp",
-    "watch",
-    "worker",
-    "generate-code",
-    "torchgen",
-    "backend-stubs",
-    "pyi",
-    "init",
-}  # servers, runs, and a new set
-
-
-@pytest.mark.extension("graphs", "verify", "browse")
-def test_other_commands_print_no_json(tiny: Project) -> None:
-    """Whatever their help says of it: a command that begins to print JSON needs a schema."""
-    named = {line.partition(" ")[0] for line in PRINTS} | {"schema", "show", "verify"}
-    assert sorted([*QUIET, *OTHERS, *named]) == COMMANDS
-    for command, words in QUIET.items():
-        run = tiny.gradmill(command, *words, format="json")
-        assert run.status == 0, (command, run.stderr)
-        with pytest.raises(ValueError):
-            json.loads(run.stdout)
 
 
 @pytest.mark.parametrize("stage", stages())

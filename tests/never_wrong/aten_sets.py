@@ -20,6 +20,7 @@ from .flags import REFUSED_HERE, random_words, variables_of
 from .groups import group_added
 from .oracle import Oracle
 from .specset import NATIVE, TAGS, Specs, family, of_families, read_specs, torch_folder, torch_version
+from .values import key_with_value
 from .verdicts import Verdict, compared
 
 FAMILIES = 10  # operators of a set, besides those that all have
@@ -34,15 +35,6 @@ _KEYS = (
     "Autograd", "PrivateUse1", "Nope",
 )  # fmt: skip
 _KERNELS = ("gm", "gm_out", "gm_symint", "mine::gm", "at::native::gm", "gm, gm2", "structured_gm", "legacy::gm", "")
-_LINES = (
-    "structured: True", "structured_inherits: TensorIteratorBase", "structured_inherits: at::gm",
-    "device_check: NoCheck", "device_check: ExactSame", "device_guard: False", "manual_kernel_registration: True",
-    "manual_cpp_binding: True", "use_const_ref_for_mutable_tensors: True", "cpp_no_default_args: ['self']",
-    "cpp_no_default_args: [other, n]",
-    "precomputed:\n  - n -> int m", "precomputed:\n  - dim -> int dim, int size\n  - gm: int",
-    "tags: inplace_view", "tags: [core, pointwise]", "tags: nondeterministic_seeded", "tags: generated",
-    "tags: view_copy", "variants: method", "dispatch: {}", "python_module: nn", "category_override: factory",
-)  # fmt: skip
 _STRUCTURED = """
 - func: gm.out(Tensor self, int n=1, *, Tensor(a!) out) -> Tensor(a!)
   structured: True
@@ -68,14 +60,6 @@ def _in_entry(change: Callable[[str, Random], str]) -> Mutation:
 
     mutate.__name__ = change.__name__.removeprefix("_")
     return mutate
-
-
-def _line_added(entry: str, random: Random) -> str:
-    """A key of native_functions.yaml, in place of one of that name as a rule."""
-    line = random.choice(_LINES)
-    if random.random() < 0.9:
-        entry = re.sub(rf"(?m)^  {line.partition(':')[0]}:.*\n(    .*\n|  - .*\n)*", "", entry)
-    return entry.replace("\n", f"\n  {line}\n", 1)
 
 
 def _kernel_added(entry: str, random: Random) -> str:
@@ -161,7 +145,7 @@ def group_of_functions_added(specs: Specs, random: Random) -> None:
 
 
 _OF_ENTRIES = (
-    _line_added, _line_added, _line_added, _kernel_added, _kernel_added, _kernel_removed, _kernel_removed,
+    _kernel_added, _kernel_added, _kernel_removed, _kernel_removed,
     _kernel_renamed, _kernel_renamed, _key_of_kernel, _structured_changed, _structured_changed, _structured_changed,
     _autogen_added,
 )  # fmt: skip
@@ -169,6 +153,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *map(_in_entry, _OF_ENTRIES),
     *map(_in_entry, _OF_ENTRIES),
     *bound.MUTATIONS,
+    *(key_with_value for _ in range(6)),
     entries_moved,
     entries_moved,
     *(structured_added for _ in range(4)),

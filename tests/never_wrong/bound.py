@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 from .specset import DEPRECATED, DERIVATIVES, FILES, Specs, family, of_families
+from .values import key_with_value
 
 FILES_OF_PYTHON = (*FILES, DEPRECATED)
 FAMILIES = "bindings,return_types,enum_tag,annotated_args,view_meta_bindings"
@@ -51,14 +52,6 @@ _RETURNS = (
     "(Tensor a, Tensor b, Tensor c, int d)", "(Tensor, Tensor, float, int)", "(float, int)", "(Tensor, int)", "Stream",
     "(Tensor a, Tensor a)", "(Tensor, Tensor, Tensor, Tensor, SymInt, SymInt, Tensor, Tensor, Tensor)", "int[]", "str",
     "(Tensor U, Tensor S, Tensor Vh, Tensor info, Tensor x, Tensor y, Tensor z)", "Tensor?", "(Tensor values, int n)",
-)  # fmt: skip
-_KEYS = (
-    "python_module: nn", "python_module: fft", "python_module: linalg", "python_module: nested", "python_module: null",
-    "python_module: sparse", "python_module: special", "python_module: elsewhere", "python_module: ''",
-    "python_module: nn.functional", "python_module: [nn]", "python_module: torch", "category_override: factory",
-    "category_override: like", "category_override: new", "category_override: dummy", "category_override: other",
-    "category_override: 1", "tags: generated", "tags: view_copy", "tags: [generated, view_copy]", "tags: core",
-    "manual_cpp_binding: True", "autogen: gm.out", "namespace: other", "deprecated: True",
 )  # fmt: skip
 _VARIANTS = (
     "function",
@@ -304,17 +297,6 @@ _OF_SCHEMAS = (
 )  # fmt: skip
 
 
-def key_added(specs: Specs, random: Random) -> None:
-    """A key of a function that its bindings depend on."""
-    at = random.randrange(len(specs.native))
-    first, _, rest = specs.native[at].partition("\n")
-    line = random.choice(_KEYS)
-    rest = re.sub(rf"(?m)^  {line.partition(':')[0]}:.*\n", "", rest)
-    if line.startswith("python_module") and random.random() < 0.7:
-        rest = re.sub(r"(?m)^  variants:.*\n", "", rest)
-    specs.native[at] = f"{first}\n  {line}\n{rest}"
-
-
 def key_removed(specs: Specs, random: Random) -> None:
     """`python_module`, `category_override`, `tags` or `variants` removed, of one function."""
     key = random.choice(["python_module", "category_override", "tags", "variants"])
@@ -380,7 +362,7 @@ def function_added(specs: Specs, random: Random) -> None:
 
 MUTATIONS: tuple[Mutation, ...] = (
     *(_schema(change) for change in _OF_SCHEMAS),
-    *(key_added for _ in range(4)),
+    *(key_with_value for _ in range(4)),
     key_removed,
     *(variants_changed for _ in range(2)),
     *(overloads_moved for _ in range(2)),

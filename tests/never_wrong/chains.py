@@ -129,6 +129,11 @@ class Chain:
         if random.random() < 0.08:
             self._specs = random.choice(self._states).specs
             return "earlier state"
+        return self._edited()
+
+    def _edited(self) -> str:
+        """One edit more; of which kind it is."""
+        random = self._random
         self._specs = edited = self._specs.copy()
         if isinstance(edited, described.Files):
             return described.edit(edited, random)

@@ -77,6 +77,14 @@ def remove(path: Path, older: Path, random: Random) -> None:
     path.unlink()
 
 
+def empty(path: Path, older: Path, random: Random) -> None:
+    path.write_bytes(b"")
+
+
+def lengthen(path: Path, older: Path, random: Random) -> None:
+    path.write_bytes(path.read_bytes() + random.randbytes(5000))
+
+
 def folder(path: Path, older: Path, random: Random) -> None:
     path.unlink()
     path.mkdir()
@@ -93,7 +101,9 @@ def link(path: Path, older: Path, random: Random) -> None:
 
 
 Damage = Callable[[Path, Path, Random], None]
-KINDS: list[Damage] = [flip, flip, cut, zero, swap, swap, roll_back, roll_back_in_place, remove, folder, pipe, link]
+KINDS: list[Damage] = [
+    *(flip, flip, cut, zero, swap, swap, roll_back, roll_back_in_place, remove, empty, lengthen, folder, pipe, link),
+]
 
 
 def _range(length: int, random: Random) -> tuple[int, int]:

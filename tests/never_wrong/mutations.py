@@ -40,6 +40,7 @@ from .specset import (
     torch_folder,
     torch_version,
 )
+from .values import function_of_types, key_with_value
 from .verdicts import Verdict, compared
 
 SETS = 500
@@ -209,16 +210,6 @@ def merge_key(specs: Specs, random: Random) -> None:
     entries[at] = f"{first}\n{text}\n{rest}"
 
 
-def tag_of_an_operator(specs: Specs, random: Random) -> None:
-    """An operator with a tag that exists, or with one that does not."""
-    at = random.randrange(len(specs.native))
-    first, _, rest = specs.native[at].partition("\n")
-    tags = random.choice(
-        ["core", "pointwise", "nope", "[core, nope]", "[core, pointwise]", "[]", "generated", "view_copy"]
-    )
-    specs.native[at] = f"{first}\n  tags: {tags}\n{rest}"
-
-
 def annotation_changed(specs: Specs, random: Random) -> None:
     """The alias annotations or the returns of a schema."""
     at = random.randrange(len(specs.native))
@@ -234,25 +225,6 @@ def annotation_changed(specs: Specs, random: Random) -> None:
     if fitting:
         first = first.replace(*random.choice(fitting), 1)
     specs.native[at] = first + newline + rest
-
-
-def attribute_added(specs: Specs, random: Random) -> None:
-    """A key of native_functions.yaml that the entry may have, or have already."""
-    at = random.randrange(len(specs.native))
-    lines = (
-        "structured: True", "structured_delegate: add.out", "structured_inherits: TensorIteratorBase",
-        "manual_cpp_binding: True", "device_check: NoCheck", "device_guard: False",
-        "use_const_ref_for_mutable_tensors: True", "python_module: nn",
-        "category_override: factory", "autogen: gm.out", "cpp_no_default_args: ['self']",
-        "manual_kernel_registration: True",
-        "has_symint_scalar: 1", "precomputed:\n  - n -> int m",
-        "ufunc_inner_loop:\n    Generic: add (AllAndComplex, Half)",
-        "dispatch:\n    CPU: a\n    CPU: b", "dispatch:\n    CPU, CUDA: a", "dispatch: {}", "dispatch: a",
-        "variants: nope",
-        "variants: method", "namespace: x", "tags: 1",
-    )  # fmt: skip
-    first, _, rest = specs.native[at].partition("\n")
-    specs.native[at] = f"{first}\n  {random.choice(lines)}\n{rest}"
 
 
 def an_edit(specs: Specs, random: Random) -> None:
@@ -280,12 +252,12 @@ OF_TEXT: tuple[Mutation, ...] = (
     end_changed,
     line_ends_changed,
     merge_key,
-    tag_of_an_operator,
 )
 MUTATIONS: tuple[Mutation, ...] = (
     *(an_edit for _ in range(14)),
     *OF_TEXT,
-    *(attribute_added for _ in range(3)),
+    *(key_with_value for _ in range(4)),
+    function_of_types,
     *(group_added for _ in range(3)),
 )
 

@@ -9,7 +9,7 @@ import pytest
 
 from never_wrong.campaign import wrong
 from never_wrong.chains import Chain
-from never_wrong.moments import CODE, Trials
+from never_wrong.moments import Raced
 
 EDITS = 2
 MOMENTS = 1
@@ -27,10 +27,4 @@ def test_along_a_chain_of_edits_of_another_set_too(name: str, edits: int, tmp_pa
 
 @pytest.mark.slow(7)
 def test_an_edit_during_a_run_is_the_next_runs_business(tmp_path: Path) -> None:
-    assert wrong(Trials(tmp_path, Random(0)).trials(), MOMENTS) == []
-
-
-def test_every_edited_place_of_the_code_is_there(tmp_path: Path) -> None:
-    trials = Trials(tmp_path, Random(0))
-    edited = {trials.edited_code(trials.begun)[0] for _ in range(60)}
-    assert edited == {f"pipeline/gradmill/{name}" for name, _, _ in CODE}
+    assert wrong(Raced(tmp_path, Random(0)).steps(), MOMENTS) == []

@@ -261,28 +261,6 @@ def test_a_template_that_vanishes_during_the_run_is_the_next_runs_business(
     assert_mended(project, sound)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["native_functions.yaml", "derivatives.yaml", "tags.yaml", "templates/Functions.h"])
-def test_a_file_of_the_set_that_is_deleted_is_reported_and_no_file_moves(built: Project, name: str) -> None:
-    before = built.mtimes()
-    built.append("templates/python_functions.h", "// The end.")
-    built.path(name).unlink()
-    run = built.run()
-    assert run.status
-    assert "Traceback" not in run.stderr
-    assert Path(name).name in run.stderr
-    assert built.mtimes() == before
-
-
-def test_a_wrong_template_moves_no_file(built: Project) -> None:
-    before = built.mtimes()
-    built.append("templates/Functions.h", "// The end.")
-    built.append("templates/python_functions.cpp", "${no_such_hole}")
-    run = built.run()
-    run.failed("python_functions.cpp", "no_such_hole")
-    assert built.mtimes() == before
-
-
 def test_a_template_that_changes_while_it_is_read_and_back_leaves_no_wrong_file(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

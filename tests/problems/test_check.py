@@ -229,10 +229,6 @@ def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None
     session.close()
 
 
-def test_an_unknown_format_is_refused(project: Project) -> None:
-    project.run("check", format="jsn").failed("did you mean 'json'?", status=3)
-
-
 # ---- colour
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import forked
@@ -18,36 +19,46 @@ QUOTED = json.dumps(EVIL)  # as YAML and TOML write it
 OWN = re.compile(r"::(error|warning) file=[^:]*,title=[^:]*::\S|::notice::\S")  # what gradmill says to a runner
 
 Words = tuple[str, ...]
+SCHEMA = json.dumps(f"{EVIL}(Tensor self) -> Tensor")
+
+# What is added to files of a set.
+ADDED: dict[str, dict[str, str]] = {
+    "a key of an entry": {"derivatives.yaml": f"- name: neg(Tensor self) -> Tensor\n  {QUOTED}: grad"},
+    "an operator": {"native_functions.yaml": f"- func: {SCHEMA}"},
+    "the operator of a definition": {"derivatives.yaml": f"- name: {SCHEMA}\n  self: grad"},
+    "a tag": {
+        "tags.yaml": f"- tag: {QUOTED}\n  desc: {QUOTED}",
+        "native_functions.yaml": f"- func: mine(Tensor self) -> Tensor\n  tags: {QUOTED}",
+    },
+    "a hole of a template": {"templates/Functions.h": "// ${" + "hole}\x1b[2J ::error::"},
+}
+_BASE = '[base]\nspecs = "../set"\n'
+_LAYER = '[[layer]]\nname = "mine"\nnamespace = "mine"\n[layer.native]\n'
+DESCRIBED: dict[str, str] = {
+    "a key of a description": f"{QUOTED} = 1\n{_BASE}",
+    "a file of a description": f"{_BASE}{_LAYER}file = {QUOTED}\n",
+    "a base of a description": f"[base]\nspecs = {QUOTED}\n",
+    "the name of a description": f"name = {QUOTED}\n{_BASE}",
+    "a template of a description": f"{_BASE}[family.nodes]\ntemplates = {QUOTED}\n",
+}
 
 
-def _key(project: Project) -> Words:
-    project.append("derivatives.yaml", f"- name: neg(Tensor self) -> Tensor\n  {QUOTED}: grad")
+def _added(project: Project, texts: dict[str, str]) -> Words:
+    for name, text in texts.items():
+        project.append(name, text)
+    return ()
+
+
+def _described(project: Project, text: str) -> Words:
+    folder = project.folder / "described"
+    folder.mkdir()
+    (folder / "specset.toml").write_text(text)
+    project.specs = folder
     return ()
 
 
 def _formula(project: Project) -> Words:
     project.set_formula("exp", "self", json.dumps(f"grad * {EVIL}"))
-    return ()
-
-
-def _operator(project: Project) -> Words:
-    project.append("native_functions.yaml", f"- func: {json.dumps(EVIL + '(Tensor self) -> Tensor')}")
-    return ()
-
-
-def _definition(project: Project) -> Words:
-    project.append("derivatives.yaml", f"- name: {json.dumps(EVIL + '(Tensor self) -> Tensor')}\n  self: grad")
-    return ()
-
-
-def _tag(project: Project) -> Words:
-    project.append("tags.yaml", f"- tag: {QUOTED}\n  desc: {QUOTED}")
-    project.append("native_functions.yaml", f"- func: mine(Tensor self) -> Tensor\n  tags: {QUOTED}")
-    return ()
-
-
-def _hole(project: Project) -> Words:
-    project.append("templates/Functions.h", "// ${" + "hole}\x1b[2J ::error::")
     return ()
 
 
@@ -66,37 +77,6 @@ def _folder_at_the_start_of_a_line(project: Project) -> Words:
     return ()
 
 
-def _described(project: Project, text: str) -> Words:
-    folder = project.folder / "described"
-    folder.mkdir()
-    (folder / "specset.toml").write_text(text)
-    project.specs = folder
-    return ()
-
-
-def _toml_key(project: Project) -> Words:
-    return _described(project, f'{QUOTED} = 1\n[base]\nspecs = "../set"\n')
-
-
-def _toml_file(project: Project) -> Words:
-    return _described(
-        project,
-        f'[base]\nspecs = "../set"\n[[layer]]\nname = "mine"\nnamespace = "mine"\n[layer.native]\nfile = {QUOTED}\n',
-    )
-
-
-def _toml_base(project: Project) -> Words:
-    return _described(project, f"[base]\nspecs = {QUOTED}\n")
-
-
-def _toml_name(project: Project) -> Words:
-    return _described(project, f'name = {QUOTED}\n[base]\nspecs = "../set"\n')
-
-
-def _toml_template(project: Project) -> Words:
-    return _described(project, f'[base]\nspecs = "../set"\n[family.nodes]\ntemplates = {QUOTED}\n')
-
-
 def _graph(project: Project) -> Words:
     folder = project.folder / "graphs"
     folder.mkdir()
@@ -105,19 +85,11 @@ def _graph(project: Project) -> Words:
 
 
 NAMES: dict[str, Callable[[Project], Words]] = {
-    "a key of an entry": _key,
+    **{name: partial(_added, texts=texts) for name, texts in ADDED.items()},
+    **{name: partial(_described, text=text) for name, text in DESCRIBED.items()},
     "a formula": _formula,
-    "an operator": _operator,
-    "the operator of a definition": _definition,
-    "a tag": _tag,
-    "a hole of a template": _hole,
     "a folder": _folder,
     "a folder at the start of a line": _folder_at_the_start_of_a_line,
-    "a key of a description": _toml_key,
-    "a file of a description": _toml_file,
-    "a base of a description": _toml_base,
-    "the name of a description": _toml_name,
-    "a template of a description": _toml_template,
     "a file of graphs": _graph,
 }
 

@@ -26,12 +26,6 @@ def toy(tmp_path: Path) -> Toy:
     return toy
 
 
-def test_a_first_round_runs_all_that_is_asked_for(toy: Toy) -> None:
-    values, ran = toy.run((summary, "x"))
-    assert values == ["long"]
-    assert ran == ["length(x, a)", "length(x, b)", "length(x, c)", "summary(x)", "total(x)", "words(x)"]
-
-
 def test_a_query_that_is_not_found_by_name_is_refused(toy: Toy) -> None:
     """Its rows would be dropped in the next round, and what reads them would be taken to hold."""
 
@@ -59,11 +53,6 @@ def test_a_name_of_two_queries_is_refused(toy: Toy) -> None:
         toy.run((same, "x"))
 
 
-def test_a_second_round_runs_nothing(toy: Toy) -> None:
-    toy.run((summary, "x"))
-    assert toy.run((summary, "x")) == (["long"], [])
-
-
 @pytest.mark.parametrize("stays", [False, True])
 @pytest.mark.parametrize("count", [3, 90])  # words: such as stand in one place, and such as are in chunks
 def test_without_room_for_values_runs_the_same(tmp_path: Path, count: int, *, stays: bool) -> None:
@@ -80,12 +69,6 @@ def test_without_room_for_values_runs_the_same(tmp_path: Path, count: int, *, st
             toy.inputs["x"] = text
             actual.append(toy.run((summary, "x"), (page, "x"), (words, "x"), db=db))
         assert actual[0] == actual[1]
-
-
-def test_an_equal_value_stops_the_change(toy: Toy) -> None:
-    toy.run((summary, "x"))
-    toy.inputs["x"] = b"a: two\nb: three\nc: =a\n"
-    assert toy.run((summary, "x")) == (["long"], ["length(x, a)", "words(x)"])
 
 
 def test_bytes_in_parts_are_the_same_however_they_are_cut(toy: Toy) -> None:
@@ -129,21 +112,6 @@ def test_a_value_beyond_the_memory_budget_is_assembled_once_by_its_first_reader(
     assert assembled == ["x"]
 
 
-def test_an_unchanged_item_is_not_read_again(toy: Toy) -> None:
-    toy.run((summary, "x"), (page, "x"))
-    toy.inputs["x"] = b"# none\n" + TEXT
-    assert toy.run((summary, "x"), (page, "x")) == (["long", "a 3\nb 5\nc 3\n"], ["words(x)"])
-
-
-def test_what_was_made_before_is_found_again(toy: Toy) -> None:
-    toy.run((summary, "x"))
-    for text in (b"a: on\nb: three\nc: =a\n", b"a: four\n", b""):
-        toy.inputs["x"] = text
-        toy.run((summary, "x"))
-    toy.inputs["x"] = TEXT
-    assert toy.run((summary, "x")) == (["long"], [])
-
-
 def test_traces_are_bounded(toy: Toy) -> None:
     for n in range(30):
         toy.inputs["x"] = b"a: " + b"o" * n
@@ -170,21 +138,6 @@ def test_problems_of_what_is_no_longer_requested_are_not_reported(toy: Toy) -> N
     assert diagnostics(db, (total, "x")) == []
 
 
-def test_an_item_that_was_missing_is_noticed_when_it_is_there(toy: Toy) -> None:
-    toy.inputs["x"] = b"b: =q\n"
-    assert toy.run((total, "x"))[0] == [0]
-    toy.inputs["x"] = b"b: =q\nq: 12\n"
-    assert toy.run((total, "x"))[0] == [4]
-    toy.inputs["x"] = b"b: =q\n"
-    assert toy.run((total, "x"))[0] == [0]
-
-
-def test_a_removed_item_is_not_asked_for(toy: Toy) -> None:
-    toy.run((total, "x"))
-    toy.inputs["x"] = b"b: three\n"
-    assert toy.run((total, "x")) == ([5], ["total(x)", "words(x)"])
-
-
 def test_a_query_that_needs_itself_is_refused(toy: Toy) -> None:
     toy.inputs["x"] = b"a: =b\nb: =a\n"
     db = toy.begin()
@@ -193,13 +146,6 @@ def test_a_query_that_needs_itself_is_refused(toy: Toy) -> None:
     db.commit()
     toy.inputs["x"] = b"a: =b\nb: 12\n"
     assert toy.run((total, "x"))[0] == [4]
-
-
-def test_a_round_that_requests_less_leaves_the_rest_dirty(toy: Toy) -> None:
-    toy.run((summary, "x"), (page, "x"))
-    toy.inputs["x"] = b"a: o\nb: three\nc: =a\n"
-    toy.run((length, "x", "a"))
-    assert toy.run((summary, "x"), (page, "x"))[0] == ["short", "a 1\nb 5\nc 1\n"]
 
 
 def test_a_round_that_asks_for_less_costs_what_it_asks_for(toy: Toy) -> None:
@@ -215,24 +161,6 @@ def test_a_round_that_asks_for_less_costs_what_it_asks_for(toy: Toy) -> None:
     assert looked_at == {"y"}
     assert toy.run((total, "x")) == ([16], ["length(x, c)", "total(x)"])
     assert toy.run((summary, "x"), (summary, "y")) == (["long", "short"], ["summary(x)"])
-
-
-def test_a_dirty_row_stays_dirty_until_it_is_verified(toy: Toy) -> None:
-    toy.run((summary, "x"))
-    toy.inputs["x"] = b"a: o\nb: three\nc: =a\n"
-    toy.run((length, "x", "a"))
-    toy.run()
-    toy.run((length, "x", "a"))
-    assert toy.run((total, "x"))[0] == [7]
-
-
-def test_one_process_may_have_many_rounds(toy: Toy) -> None:
-    db = toy.open()
-    texts = [TEXT, b"a: o\n", TEXT, b"", b"b: =a\na: 1\n"]
-    for text in texts:
-        toy.inputs["x"] = text
-        values, _ = toy.run((page, "x"), (total, "x"), db=db)
-        assert values == Toy.run(fresh(toy), (page, "x"), (total, "x"))[0]
 
 
 def fresh(toy: Toy) -> Toy:
@@ -344,27 +272,6 @@ def test_a_query_may_become_a_table_and_the_reverse(toy: Toy) -> None:
         db.commit()
 
 
-@pytest.mark.parametrize("make", [query, table])
-def test_a_query_may_take_another_key(toy: Toy, make: Any) -> None:
-    """As it does after an update: rows of the old keys are unused, and harmless."""
-
-    def of_all(db: Database) -> dict[str, int]:
-        return {word: length(db, "x", word) for word in db.names(words, "x")}
-
-    def of_one(db: Database, file: str) -> dict[str, int]:
-        return {word: length(db, file, word) for word in db.names(words, file)}
-
-    of_all.__name__ = of_one.__name__ = "lengths"
-    old, new = make(of_all), make(of_one)
-    assert toy.run((old,), db=toy.open(old))[0] == [{"a": 3, "b": 5, "c": 3}]
-    toy.inputs["x"] = b"a: o\n"
-    assert toy.run((new, "x"), db=toy.open(new))[0] == [{"a": 1}]
-    toy.inputs["x"] = b"a: oo\n"
-    assert toy.run((new, "x"), db=toy.open(new))[0] == [{"a": 2}]
-    toy.inputs["x"] = TEXT
-    assert toy.run((old,), db=toy.open(old))[0] == [{"a": 3, "b": 5, "c": 3}]
-
-
 def test_items_that_were_missing_in_a_table_that_is_lost_are_looked_for_again(toy: Toy) -> None:
     """Two tables had no such item; the row of one of them was deleted, and with it the evidence of a table."""
 
@@ -423,31 +330,6 @@ def test_what_is_damaged_is_reported_once(toy: Toy) -> None:
         assert toy.run((summary, "x"))[0] == ["long"]
         assert len(toy.warned) == 1
     assert toy.run((total, "y"))[0] == Toy.run(fresh(toy), (total, "y"))[0]
-
-
-def test_a_table_that_became_a_query_and_is_only_read_by_others(toy: Toy) -> None:
-    def thing(db: Database, file: str) -> dict[str, int]:
-        return {word: length(db, file, word) for word in db.names(words, file)}
-
-    @query
-    def count(db: Database, file: str) -> int:
-        return len(kind(db, file))
-
-    kind: Any = table(thing)
-    assert toy.run((count, "x"), db=toy.open(kind, count))[0] == [3]
-    kind = query(thing)
-    for text, number in ((b"a: one\n", 1), (b"a: one\nb: two\n", 2)):
-        toy.inputs["x"] = text
-        assert toy.run((count, "x"), db=toy.open(kind, count))[0] == [number]
-
-
-def test_an_older_store_put_back_is_right(toy: Toy) -> None:
-    toy.run((total, "x"))
-    old = toy.path.read_bytes()
-    toy.inputs["x"] = b"a: o\n"
-    toy.run((total, "x"))
-    toy.path.write_bytes(old)
-    assert toy.run((total, "x"))[0] == [1]
 
 
 def test_a_store_that_cannot_be_written_costs_time_only(toy: Toy) -> None:

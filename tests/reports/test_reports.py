@@ -125,20 +125,10 @@ def test_coverage_of_what_is_named(built: Project, name: str) -> None:
     assert "SinBackward0" not in text
 
 
-def test_coverage_of_all_is_the_same_by_option_and_by_variable(built: Project) -> None:
-    assert json.loads(built.run("coverage", "--format", "json").stdout) == read(built, "coverage")
-    assert built.run("coverage", "--format", "text", format="json").stdout == built.run("coverage").stdout
-
-
 def test_coverage_names_what_is_near_an_unknown_name(built: Project) -> None:
     run = built.run("coverage", "expp")
     assert run.status == 3
     assert run.stderr == "ERROR: coverage: nothing with derivatives is called 'expp'\n  did you mean 'exp'?\n"
-
-
-def test_diff_gives_json_by_the_variable_too(built: Project) -> None:
-    report = read(built, "diff", against=built.specs)
-    assert report == json.loads(built.run("diff", "--format=json", against=built.specs).stdout)
 
 
 @pytest.mark.parametrize("form", [pytest.param("github", marks=pytest.mark.slow), "sarif"])

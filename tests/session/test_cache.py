@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -20,6 +20,7 @@ from random import Random
 import pytest
 from copies import copy_of
 from msgspec import Raw
+from never_wrong.damage import KINDS
 from project import DAMAGES, Project, assert_clean, in_cache, is_plain
 
 from gradmill.query.database import Database
@@ -61,43 +62,8 @@ def cached(project: Project, name: str, cache: str = "cache") -> Path:
 
 # ---- damage
 
-Damage = Callable[[Path, Path], object]  # to a file, of which an older age is there
-
-
-def flipped(path: Path, older: Path) -> None:
-    """One bit, at the same size and time of change."""
-    stat, data = path.stat(), bytearray(path.read_bytes() or b"x")
-    data[Random(0).randrange(len(data))] ^= 1 << Random(0).randrange(8)
-    path.write_bytes(bytes(data))
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-
-
-def of_another_age(path: Path, older: Path) -> None:
-    """As it was after the run before, its time of change included."""
-    if older.exists():
-        shutil.copy2(older, path)
-    else:
-        path.unlink()
-
-
-def replaced(make: Callable[[Path], object]) -> Damage:
-    """Something else in its place."""
-    return lambda path, older: (path.unlink(), make(path))
-
-
-DAMAGE: dict[str, Damage] = {
-    "missing": lambda path, older: path.unlink(),
-    "empty": lambda path, older: path.write_bytes(b""),
-    "truncated": lambda path, older: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "cut by a byte": lambda path, older: path.write_bytes(path.read_bytes()[:-1]),
-    "lengthened": lambda path, older: path.write_bytes(path.read_bytes() + Random(0).randbytes(5000)),
-    "garbage": lambda path, older: path.write_bytes(Random(0).randbytes(path.stat().st_size or 5000)),
-    "zeros": lambda path, older: path.write_bytes(bytes(path.stat().st_size)),
-    "flipped": flipped,
-    "of another age": of_another_age,
-    "a folder": replaced(Path.mkdir),
-    "a link to nowhere": replaced(lambda path: path.symlink_to(path.parent / "nowhere" / "at all")),
-}
+# To a file, of which an older age is there.
+DAMAGE = {kind.__name__: lambda path, older, kind=kind: kind(path, older, Random(0)) for kind in KINDS}
 
 # The specs when the next run starts: as they were, as they were before, and new.
 FORMULAS = [SECOND, FIRST, "grad * result.conj() * 4"]
@@ -155,7 +121,7 @@ def test_a_folder_with_foreign_files_where_one_of_the_cache_belongs_stays_and_is
 @pytest.mark.parametrize("names", [["rows"], ["rows", "last"], ["last", "manifest.json"], FILES])
 def test_files_of_another_age_than_the_rest_are_noticed(twice: Project, names: list[str], formula: str) -> None:
     for name in names:
-        of_another_age(cached(twice, name), cached(twice, name, "older"))
+        DAMAGE["roll_back"](cached(twice, name), cached(twice, name, "older"))
     twice.set_formula("exp", "self", formula)
     assert_mended(twice)
 

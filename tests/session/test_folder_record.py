@@ -227,14 +227,6 @@ def test_without_any_record_files_of_other_families_stay_and_are_named_once(buil
     assert built.files() == before
 
 
-def test_the_output_of_another_generator_stays(tiny: Project) -> None:
-    path = tiny.generated / "TraceType_0.cpp"
-    path.write_text(TORCHGEN)
-    for variables in ({}, SPLIT, NODES, {}):
-        assert tiny.run(**variables).status == 0
-        assert path.read_text() == TORCHGEN
-
-
 @pytest.mark.parametrize("kind", ["link", "file"])
 def test_a_folder_that_is_not_one_s_own_is_refused(project: Project, kind: str) -> None:
     place, elsewhere = project.generated / RECORD, project.folder / "elsewhere"

@@ -31,15 +31,6 @@ def test_the_set_of_the_folder_is_used_and_named(flat: Path) -> None:
     assert files_in(flat / "other") == files
 
 
-def test_a_repeated_run_says_the_same(flat: Path) -> None:
-    first = forked.gradmill([], flat)
-    again = [forked.gradmill([], flat) for _ in range(2)]
-    assert {run.stderr for run in again} == {first.stderr}
-    assert again[0].stdout == again[1].stdout and "-- manifest" in again[0].stdout
-    (answer,) = (flat / "cache").glob("*/answer-*")
-    assert b"-- manifest" in answer.read_bytes(), "the answer without imports"
-
-
 def test_a_description_comes_before_the_files_next_to_it(flat: Path) -> None:
     (flat / "specset.toml").write_text('name = "described"\nbase = "core"\n')
     run = forked.gradmill(["show", "match", "exp"], flat)
@@ -54,21 +45,6 @@ def test_reports_for_machines_have_no_such_line(flat: Path) -> None:
 
 def test_the_included_set_and_others_can_still_be_named(flat: Path) -> None:
     forked.gradmill(["explain", "addmm", "specs=core"], flat).clean()
-
-
-def test_a_folder_that_becomes_a_set_is_one_in_the_next_run(flat: Path) -> None:
-    """The note of the last run is about the included set. Nothing of it has changed."""
-    (flat / "templates").rename(flat / "elsewhere")
-    for name in (FLAT, "tags.yaml", "derivatives.yaml"):
-        (flat / name).rename(flat / "elsewhere" / name)
-    runs = [forked.gradmill([], flat) for _ in range(2)]
-    assert [(run.status, run.stderr) for run in runs] == [(0, "")] * 2
-    for name in (FLAT, "tags.yaml", "derivatives.yaml"):
-        (flat / "elsewhere" / name).rename(flat / name)
-    (flat / "elsewhere").rename(flat / "templates")
-    run = forked.gradmill([], flat)
-    assert (run.status, run.stderr) == (0, WORDS.format(FLAT))
-    assert "files in generated/mine" in run.stdout
 
 
 @pytest.mark.parametrize("missing", ["derivatives.yaml", "tags.yaml", "templates"])

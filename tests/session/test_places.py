@@ -51,21 +51,6 @@ def test_depfiles_have_paths_as_they_are_given_now(project: Project) -> None:
     assert project.gradmill().ran == []
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "manifest.json.d", "units.json", "rows-*[0-9a-f]", "last-*"])
-def test_a_pipe_in_the_place_of_a_file_of_the_cache_stops_no_run(built: Project, name: str) -> None:
-    folder = built.cache / built.specs.name
-    assert built.gradmill().ran == []
-    path = next(path for path in folder.iterdir() if path.match(name))
-    for edited in (False, True):
-        path.unlink()
-        os.mkfifo(path)
-        if edited:
-            built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
-        run = _apart(built)
-        assert run.returncode == 0, run.stderr
-    assert_clean(built)
-
-
 def test_what_a_link_in_the_cache_leads_to_is_not_written_to(built: Project) -> None:
     theirs = built.folder / "theirs"
     paths = [

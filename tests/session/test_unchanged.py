@@ -43,19 +43,6 @@ class Noted:
         return max(folder.glob("last-*"), key=lambda path: path.stat().st_mtime_ns)
 
 
-class _Flags:
-    """The flags of a process that writes bytecode, as those of runs do whatever pytest was started with."""
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(FLAGS, name)
-
-    def __repr__(self) -> str:
-        return repr(FLAGS).replace("dont_write_bytecode=1", "dont_write_bytecode=0")
-
-
-FLAGS = sys.flags
-
-
 @pytest.fixture
 def noted(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Noted:
     result = Noted(tiny)
@@ -63,7 +50,6 @@ def noted(tiny: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Not
     # Without the folder of gradmill, to which other tests write: an answer depends on the folders of Python's path.
     others = [path for path in sys.path if path != str(ROOT)]
     monkeypatch.setattr(sys, "path", [*others, str(tmp_path / "packages")])
-    monkeypatch.setattr(sys, "flags", _Flags())
     (tmp_path / "packages").mkdir()
     assert result.run().status == 0
     assert result.answer() is not None
@@ -74,15 +60,6 @@ def test_the_answer_is_what_a_run_prints(noted: Noted) -> None:
     run = noted.project.gradmill("run", generated="generated", cache="cache")
     assert noted.answer() == (run.stdout.encode(), run.stderr.encode())
     assert noted.run() == run
-
-
-def test_warnings_are_repeated(noted: Noted) -> None:
-    noted.project.set_formula("exp", "self", "grad * reslt")
-    first = noted.run()
-    assert "reslt" in first.stderr
-    assert noted.answer() is not None
-    assert noted.run().stderr == first.stderr
-    noted.project.gradmill(generated="generated", cache="cache", strict=1).failed("reslt", status=1)
 
 
 def test_an_error_leaves_no_answer(noted: Noted) -> None:
@@ -209,17 +186,8 @@ def a_template_added(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) ->
         _edited(noted.project.path("tags.yaml"), chance)
 
 
-def output_edited(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
-    _edited(chance.choice(_outputs(noted)), chance)
-
-
 def output_touched(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
     os.utime(chance.choice(_outputs(noted)))
-
-
-def output_truncated(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
-    path = chance.choice(_outputs(noted))
-    os.truncate(path, chance.randrange(path.stat().st_size))
 
 
 def output_deleted(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
@@ -264,8 +232,8 @@ def other_environment(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -
 
 CHANGES: list[Change] = [
     input_edited, input_edited_size_and_time_kept, input_replaced_by_a_link, input_moved_away_and_back,
-    another_release, another_layout_of_the_set, a_template_added, output_edited, output_touched,
-    output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, record_damaged,
+    another_release, another_layout_of_the_set, a_template_added, output_touched,
+    output_deleted, output_of_the_same_size, cache_file_deleted, record_damaged,
     package_added, other_path, other_python, other_environment,
 ]  # fmt: skip
 

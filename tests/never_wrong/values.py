@@ -1,28 +1,14 @@
-"""Every key of the YAML files with every kind of value, every type in every place of a schema: gradmill and torchgen
-must reach one verdict, and write the same bytes.
+"""Keys of entries with values of all kinds, and functions with every type in every place: what a mutation picks from.
 
-python -m tests.campaigns kinds [--count N] [--seed N] [--minutes M] [--only WORD] [--list]
+Each mutation is a function of a set and a source of choices, and edits the set.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
-from project import CORE, KERNEL_TEMPLATES, ROOT
-
-from .campaign import options, run
-from .mutations import judge
-from .oracle import Oracle
-from .verdicts import Verdict
-
-BASE = ROOT / "tests" / "bad" / "base"
-NATIVE, DERIVATIVES, TAGS = "native_functions.yaml", "derivatives.yaml", "tags.yaml"
+from .specset import DERIVATIVES, NATIVE, TAGS, Specs
 
 # Kinds of YAML values, nested ones in flow style: each fits behind a key, and in a list.
 KINDS = (
@@ -54,7 +40,10 @@ MEANT = {
         "{Default: {output_differentiability: [True]}}",
         "{1: {self: grad}}", "{~: {self: grad}}", "{true: {self: grad}}", "{CPU: {self: grad}}",
     ),
-    "tags": ("core", "[core]", "[core, core]", "core, generated", "{core: a}", "[[core]]", "{core}"),
+    "tags": (
+        "generated", "view_copy", "inplace_view", "[core, inplace_view]", "nope", "[generated, view_copy]", "core",
+        "[core]", "[core, core]", "core, generated", "{core: a}", "[[core]]", "{core}",
+    ),
     "autogen": ("exp.out", "nope.out", "exp.out, exp.out", "[exp.out]", "exp.out,exp_.out", "exp", "{exp.out: a}"),
     "structured": ("True", "False", "'True'"),
     "structured_delegate": ("add.out", "exp.out", "nope.out", "add_.out", "aten::add.out", "[add.out]"),
@@ -71,8 +60,8 @@ MEANT = {
         "{Generic: 'add (Bool)', ScalarOnly: 'add (Bool)'}",
     ),
     "device_check": ("NoCheck", "ExactSame", "nocheck"),
-    "python_module": ("nn", "nn, linalg"),
-    "category_override": ("factory", "dummy"),
+    "python_module": ("nn", "nn, linalg", "fft", "nested", "sparse", "special", "elsewhere", "nn.functional", "torch"),
+    "category_override": ("factory", "like", "new", "dummy", "other"),
     "cpp_no_default_args": ("[alpha]", "['alpha', alpha]", "alpha", "{alpha: a}", "[dim]", "{alpha}"),
     "tag": ("core", "inplace_view"),
     "name": ("exp(Tensor self) -> Tensor", "square(Tensor self) -> Tensor"),
@@ -86,6 +75,7 @@ MEANT = {
     ),
 }  # fmt: skip
 _FLAGS = ("use_const_ref_for_mutable_tensors", "device_guard", "manual_kernel_registration", "manual_cpp_binding")
+MEANT |= dict.fromkeys(_FLAGS, ("True", "False"))
 KEYS = {
     NATIVE: (
         "func", "variants", "dispatch", "tags", "autogen", "structured", "structured_delegate", "structured_inherits",
@@ -98,13 +88,6 @@ KEYS = {
         "''", "[a]",
     ),
 }  # fmt: skip
-HOSTS = {
-    NATIVE: ("add.Tensor(", "add_.Tensor(", "add.out(", "exp(", "exp_(", "transpose(", "transpose_copy(", "sort(",
-    "square(", "_foreach_exp("),
-    TAGS: ("inplace_view", "core"),
-    DERIVATIVES: ("add.Tensor(", "exp(", "sort(", "transpose(", "chunks(", "noise("),
-}  # fmt: skip
-
 # torchgen takes the bytes for as many outputs.
 EXCEPT = {("output_differentiability", "!!binary aGk=")}
 
@@ -137,39 +120,11 @@ PLACES = (
     ("probe(Tensor(a) self, T x) -> Tensor(a)", ""),
     ("probe(Tensor(a) self) -> V", ""),
 )
-_DERIVATIVE = "- name: {schema}\n  self: f(grad, x)\n"
 
 
-class Probe(NamedTuple):
-    """One edit of the base: what it is called, the files that it changes and their texts."""
-
-    name: str
-    texts: dict[str, str]
-
-
-def probes() -> Iterator[Probe]:
-    """All of them, in an order that never changes."""
-    texts = {name: (BASE / name).read_text() for name in (NATIVE, DERIVATIVES, TAGS)}
-    for file, keys in KEYS.items():
-        for host in HOSTS[file]:
-            for key in keys:
-                for value in (*MEANT.get(key, ()), *(kind for kind in KINDS if (key, kind) not in EXCEPT)):
-                    yield Probe(f"{file}: {host} {key}: {value!r}", {file: _with(texts[file], host, key, value)})
-        for value in (*KINDS, "{name: a}", "{func: a}", "{tag: a}"):
-            yield Probe(f"{file}: as an entry: {value!r}", {file: f"{texts[file]}\n- {value}\n"})
-            yield Probe(f"{file}: as a file: {value!r}", {file: f"{value}\n"})
-    for base in BASE_TYPES:
-        for suffix in SUFFIXES:
-            for schema, more in PLACES:
-                yield from _typed(texts, base, suffix, schema, more)
-
-
-def _with(text: str, host: str, key: str, value: str) -> str:
-    """The text, in which the entry of `host` has the value for the key, in the place of what it has."""
-    start = re.search(rf"(?m)^- \w+: {re.escape(host)}", text)
-    assert start is not None, host
-    end = text.find("\n- ", start.start()) + 1 or len(text)
-    first, *lines = text[start.start() : end].rstrip("\n").split("\n")
+def with_key(entry: str, key: str, value: str) -> str:
+    """The entry, with the value for the key in the place of what it has."""
+    first, *lines = entry.rstrip("\n").split("\n")
     if first.startswith(f"- {key}:"):
         first = f"- {key}: {value}"
     else:
@@ -178,49 +133,26 @@ def _with(text: str, host: str, key: str, value: str) -> str:
         while after < len(lines) and lines[after].startswith("   "):
             after += 1
         lines[at:after] = [f"  {key}: {value}"]
-    return text[: start.start()] + "\n".join([first, *lines, "", ""]) + text[end:]
+    return "\n".join([first, *lines, "", ""])
 
 
-def _typed(texts: dict[str, str], base: str, suffix: str, schema: str, more: str) -> Iterator[Probe]:
-    plain, annotated, view = f"{base}{suffix}", f"{base}(a!){suffix}", f"{base}(a){suffix}"
-    kinds = {"T": plain, "A": annotated, "V": view}
-    func = re.sub(r"\b[TAV]\b", lambda match: kinds[match[0]], schema)
-    entry = f"\n- func: {func}\n  dispatch:\n    CompositeExplicitAutograd: probe\n"
-    native = {NATIVE: texts[NATIVE] + entry + (f"  {more}\n" if more else "")}
-    name = f"type: {func} {more}"
-    yield Probe(name, native)
-    if "T x" in schema or "-> T" in schema:
-        derivative = _DERIVATIVE.format(schema=func).replace("x)", "x)" if " x" in func else "result)")
-        yield Probe(f"{name} with a derivative", {**native, DERIVATIVES: f"{texts[DERIVATIVES]}\n{derivative}"})
+def key_with_value(specs: Specs, random: Random) -> None:
+    """A key of an entry with a value: one that it takes as a rule, or one of any kind."""
+    name = random.choice([name for name in KEYS if specs.entries[name]])
+    entries, key = specs.entries[name], random.choice(KEYS[name])
+    values = MEANT.get(key, KINDS) if random.random() < 0.6 else KINDS
+    value, at = random.choice(values), random.randrange(len(entries))
+    if (key, value) not in EXCEPT:
+        entries[at] = with_key(entries[at], key, value)
 
 
-class Judge:
-    """A folder for the set, and torchgen's process."""
-
-    def __init__(self, folder: Path, torchgen: Oracle) -> None:
-        self._specs, self._scratch, self._torchgen = folder / "set", folder / "scratch", torchgen
-        shutil.copytree(BASE, self._specs)
-        for name in (*KERNEL_TEMPLATES, "variable_factories.h"):
-            shutil.copyfile(CORE / "templates" / name, self._specs / "templates" / name)
-
-    def judge(self, probe: Probe) -> Verdict:
-        """What both say of one probe."""
-        for name in (NATIVE, DERIVATIVES, TAGS):
-            (self._specs / name).write_text(probe.texts.get(name) or (BASE / name).read_text())
-        return judge(self._specs, self._scratch, self._torchgen)
-
-
-def main(words: Sequence[str]) -> int:
-    parser = options(__doc__, None)
-    parser.add_argument("--only", default="", metavar="WORD", help="those whose name has the word")
-    parser.add_argument("--list", action="store_true", help="names them only")
-    wanted = parser.parse_args(words)
-    chosen = [probe for probe in probes() if wanted.only in probe.name]
-    if wanted.count is not None:
-        chosen = Random(wanted.seed).sample(chosen, min(wanted.count, len(chosen)))
-    if wanted.list:
-        print(*(probe.name for probe in chosen), sep="\n")
-        return 0
-    with tempfile.TemporaryDirectory(prefix="gradmill-") as folder, Oracle() as torchgen:
-        judge_ = Judge(Path(folder), torchgen)
-        return run((judge_.judge(probe).trial(probe.name) for probe in chosen), wanted)
+def function_of_types(specs: Specs, random: Random) -> None:
+    """A new function with one type in one place, some with a derivative."""
+    base, suffix = random.choice(BASE_TYPES), random.choice(SUFFIXES)
+    types = {"T": f"{base}{suffix}", "A": f"{base}(a!){suffix}", "V": f"{base}(a){suffix}"}
+    place, more = random.choice(PLACES)
+    schema = re.sub(r"\b[TAV]\b", lambda match: types[match[0]], place)
+    entry = f"\n- func: {schema}\n  dispatch:\n    CompositeExplicitAutograd: probe\n"
+    specs.native.append(entry + (f"  {more}\n" if more else ""))
+    if random.random() < 0.3:
+        specs.derivatives.append(f"\n- name: {schema}\n  self: f(grad, {'x' if ' x' in schema else 'result'})\n")
