@@ -1,18 +1,13 @@
-"""README's commands are run as they stand: in a clean clone, and from an installed wheel in an empty folder.
-
-A command that is new in README and that nothing here knows fails a test: it is run, or the test that runs it is named.
-"""
+"""README's commands are run as they stand: in a clean clone, and from an installed wheel in an empty folder."""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,11 +32,6 @@ MEANT = {
     "X.Y.Z": "2.13.0",
     "PATH": "page",
     "FOLDER": "begun",
-}
-# Commands in the running text that are shown elsewhere, and where.
-ELSEWHERE = {
-    "doit": "the console blocks",
-    ".venv/bin/pytest -m slow": "of which this is a part",
 }
 
 
@@ -80,13 +70,6 @@ def _meant(word: str) -> list[str]:
     return [f"{name}={MEANT.get(value, value)}"] if equals else [MEANT.get(inner, inner)] if inner else []
 
 
-def spoken() -> list[str]:
-    """The commands in the running text."""
-    text = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
-    spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
-    return [span for span in spans if re.match(r"(doit|gradmill|python|pytest|pip|\.venv/bin/\w+)\b", span)]
-
-
 # ---- what README has
 
 
@@ -94,25 +77,6 @@ def test_readme_has_its_two_commands() -> None:
     assert [actual.kind for actual in blocks()][:2] == ["sh run", "sh tests"]
     assert {actual.kind for actual in blocks()} <= {"sh run", "sh tests", "sh", "console", ""}
     assert "sh tests" in (ROOT / ".ci" / "run").read_text()  # that is where this one is run
-
-
-def test_every_command_of_the_running_text_is_known() -> None:
-    left = [words for words in spoken() if words not in ELSEWHERE and not _is_file(words) and not _is_run(words)]
-    assert left == []
-    assert ELSEWHERE.keys() <= set(spoken())
-
-
-def _is_file(words: str) -> bool:
-    """Whether it is a script or a module that there is."""
-    match = re.fullmatch(r"(?:\.venv/bin/)?(?:python|pytest) (?:-m slow )?(?:-m )?([\w./]+)(?: .*)?", words)
-    if match is None:
-        return False
-    path = match[1] if "/" in match[1] else match[1].replace(".", "/")
-    return any((ROOT / place).is_file() for place in (path, f"{path}.py", f"{path}/__main__.py"))
-
-
-def _is_run(words: str) -> bool:
-    return words.split(maxsplit=1)[0] in ("doit", "gradmill")
 
 
 # ---- in a clean clone
@@ -246,19 +210,4 @@ def empty(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_command_of_the_summary_works_in_an_empty_folder(
     empty: Path, commands: Path, line: str, words: list[str]
 ) -> None:
-    assert_works(empty, [str(commands / "gradmill")], words)
-
-
-def _run_here() -> Iterator[str]:
-    for words in spoken():
-        if words not in ELSEWHERE and _is_run(words):
-            yield words
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", dict.fromkeys(_run_here()))
-def test_a_command_of_the_running_text_works_in_an_empty_folder(
-    empty: Path, commands: Path, torch_specs: Path, line: str
-) -> None:
-    words = shlex.split(line)[1:]
     assert_works(empty, [str(commands / "gradmill")], words)

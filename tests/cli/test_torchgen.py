@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from checkouts import PLACES
-from project import ROOT, Project, Run, files_in, replace_once
+from project import ROOT, Project, Run, replace_once
 from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen, shared_gen
 
 from cli.test_generate_code import Checkout, edit_generator, make
@@ -304,22 +304,6 @@ def test_a_tree_of_torchgen_is_taken_over(checkout: Checkout, shared: Path) -> N
     path.write_text(path.read_text().replace("Scalar alpha=2", "Scalar alpha=3"))
     checkout.run("torchgen", *ALL).ok()
     assert files(checkout) == shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files
-
-
-@pytest.mark.parametrize("folder", ["type=debug/out", "release=2.13"])
-def test_a_value_with_an_equals_sign_is_no_variable(checkout: Checkout, shared: Path, folder: str) -> None:
-    words = ("-d", folder, "--aoti-install-dir", f"{folder}/{SHIMS}", "--dep", "rule=x", *HEADERS, "release=2.13")
-    checkout.run("torchgen", *words).ok()
-    assert files_in(checkout.root / folder) == by_torchgen(checkout, shared).files
-    assert (checkout.root / "rule=x").exists()
-
-
-def test_an_empty_word_is_the_value_of_its_option(checkout: Checkout, tmp_path: Path) -> None:
-    run = checkout.run("torchgen", "-d", "", *HEADERS)
-    assert (run.status, "ERROR: torchgen: --install-dir: the path is empty" in run.stderr) == (3, True)
-    checkout.run("torchgen", *ALL[:3], "--aoti-install-dir", "").ok()
-    expected = run_gen(checkout.root / ATEN, tmp_path, ALL[0], "--aoti-install-dir", "").files
-    assert (files(checkout), "c_shim_cpu.cpp" in expected) == (expected, True)
 
 
 def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(checkout: Checkout) -> None:

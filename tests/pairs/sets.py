@@ -231,83 +231,6 @@ def _toy(folder: Path, release: str) -> None:
     _over_small(folder, release, texts, MISH)
 
 
-_LIBRARY = """
-name = "library"
-base.specs = "../base"
-
-[[layer]]
-name = "plugin"
-native = "own.yaml"
-derivatives = "own_derivatives.yaml"
-
-[functions]
-take = ["own", "defined"]
-
-[family.variable_type]
-keys = { Default = "AutogradPrivateUse1" }
-shards = 40
-
-[family.inplace_or_view]
-shards = 1
-everything = false
-
-[family.trace_type]
-everything = false
-"""  # blocks of registrations of a namespace, of another key; more shards than functions
-_OWN = """
-- func: plugin::twice(Tensor self) -> Tensor
-  dispatch:
-    CPU: twice
-
-- func: plugin::twice_(Tensor(a!) self) -> Tensor(a!)
-  dispatch:
-    CPU: twice_
-
-- func: plugin::row(Tensor(a) self, int index) -> Tensor(a)
-  dispatch:
-    CPU: row
-
-- func: plugin::row_copy(Tensor self, int index) -> Tensor
-  dispatch:
-    CompositeExplicitAutogradNonFunctional: row_copy
-  autogen: row_copy.out
-  tags: view_copy
-"""
-_OWN_DERIVATIVES = """
-- name: plugin::twice(Tensor self) -> Tensor
-  self: grad * 2
-  result: auto_linear
-
-- name: plugin::row(Tensor(a) self, int index) -> Tensor(a)
-  self: grad.unsqueeze(index)
-"""
-
-
-def _library(folder: Path, release: str) -> None:
-    texts = {"specset.toml": _LIBRARY, "own.yaml": _OWN, "own_derivatives.yaml": _OWN_DERIVATIVES}
-    _over_small(folder, release, {name: text.lstrip().encode() for name, text in texts.items()})
-
-
-_ALONE = """
-name = "alone"
-release = "{}"
-families = ["nodes", "variable_type"]
-
-[[layer]]
-name = "all"
-native = "native_functions.yaml"
-tags = "tags.yaml"
-derivatives = ["derivatives.yaml"]
-
-[family.nodes]
-files = ["Functions.h", "Functions.cpp"]
-"""  # no base; some of the files of a family
-
-
-def _alone(folder: Path, release: str) -> None:
-    _write(folder / "set", {**_small(), "specset.toml": _ALONE.lstrip().format(release).encode()})
-
-
 def _nothing(folder: Path, release: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -344,21 +267,6 @@ SETS: dict[str, Form] = {
         releases=("2.13", "2.14", "2.15"),
         graphs=False,
         called="toy",
-        described=True,
-    ),
-    "library": Form(
-        _library,
-        line=("set/own_derivatives.yaml", "self: grad * 2"),
-        by_default=("variable_type", "inplace_or_view", "trace_type"),
-        called="library",
-        described=True,
-    ),
-    "alone": Form(
-        _alone,
-        families=("nodes", "variable_type"),
-        graphs=False,
-        may_be_silent=False,
-        called="alone",
         described=True,
     ),
     "torch": Form(_nothing, "torch", releases=("2.13",), named=True, graphs=False, may_be_silent=False, slow=True),

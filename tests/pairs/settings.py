@@ -121,10 +121,6 @@ EXCLUDED = (
         "autograd=0 leaves out families with kernels",
         lambda families, autograd: autograd == "0" and not KERNELS.isdisjoint(families.split(",")),
     ),
-    Excluded(
-        "autograd=0 leaves out all families of the set",
-        lambda set, autograd: autograd == "0" and {*(SETS[set].by_default or SETS[set].families)} <= KERNELS,
-    ),
     Excluded("the set has no headers for graphs", lambda set, graphs: bool(graphs) and not SETS[set].graphs),
     Excluded("whole graphs are for 2.10 and newer", lambda graphs, release: bool(graphs) and _before(release, "2.10")),
     Excluded(

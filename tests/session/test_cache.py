@@ -126,13 +126,6 @@ def test_files_of_another_age_than_the_rest_are_noticed(twice: Project, names: l
     assert_mended(twice)
 
 
-def test_a_cache_that_is_deleted_moves_no_generated_file(built: Project) -> None:
-    times = built.mtimes()
-    shutil.rmtree(built.cache)
-    assert_mended(built)
-    assert built.mtimes() == times
-
-
 def test_a_set_s_folder_that_is_a_file_is_refused_by_its_name(project: Project) -> None:
     project.cache.mkdir()
     project.rows.parent.write_text("in the way")

@@ -42,15 +42,6 @@ def test_a_depfile_without_a_record_is_known_by_its_rule(project: Project) -> No
     assert depfile.read_text() == rule
 
 
-def test_depfiles_have_paths_as_they_are_given_now(project: Project) -> None:
-    assert project.gradmill(cache="cache").status == 0
-    rule = project.cache / project.specs.name / "manifest.json.d"
-    assert rule.read_text().startswith("cache/")
-    assert project.gradmill().ran == ["manifest"]
-    assert rule.read_text().startswith(str(project.cache))
-    assert project.gradmill().ran == []
-
-
 def test_what_a_link_in_the_cache_leads_to_is_not_written_to(built: Project) -> None:
     theirs = built.folder / "theirs"
     paths = [
