@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from zipfile import ZipFile
 
 import forked
 import pytest
 from conftest import RELEASE
 from project import ANALYSIS, SHARD_TASKS, SHARDS, Project, Run, files_in
+from specs.test_spec_set import write_wheel
 
 
 def states(run: Run) -> dict[str, str]:
@@ -229,13 +229,8 @@ def test_the_layout_changes_nothing(built: Project, small_specs: Path, tmp_path:
     assert other.files() == built.files()
 
 
-def test_a_wheel_is_a_spec_set(built: Project, small_specs: Path, tmp_path: Path) -> None:
-    packaged = Project(tmp_path / "packaged", small_specs, RELEASE, packaged=True)
-    wheel = tmp_path / f"torch-{RELEASE}-py3-none-any.whl"
-    with ZipFile(wheel, "w") as archive:
-        archive.writestr("torch/version.py", f"__version__ = '{RELEASE}'\n")
-        for path in packaged.specs.rglob("*"):
-            archive.write(path, f"torchgen/packaged/{path.relative_to(packaged.specs)}")
+def test_a_wheel_is_a_spec_set(built: Project, tmp_path: Path) -> None:
+    wheel = write_wheel(tmp_path / f"torch-{RELEASE}-py3-none-any.whl", built.specs)
     generated = tmp_path / "from the wheel"
     built.run(specs=wheel, generated=generated).ok()
     assert files_in(generated) == built.files()

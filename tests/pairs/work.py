@@ -6,7 +6,8 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -200,19 +201,14 @@ class Work:
         return "" if run.status == 0 else f"before the run: status {run.status}: {run.stderr[-500:]}"
 
 
-class _edited:
+@contextmanager
+def _edited(work: Work, change: Callable[[str], str]) -> Iterator[None]:
     """While it lasts, the set has another line."""
-
-    def __init__(self, work: Work, change: Callable[[str], str]) -> None:
-        self._path = work.folder / work.form.line[0].partition("!")[0]
-        self._data = self._path.read_bytes()
-        self._work, self._change = work, change
-
-    def __enter__(self) -> None:
-        self._work.form.edit(self._work.folder, self._change)
-
-    def __exit__(self, *_: object) -> None:
-        self._path.write_bytes(self._data)
+    path = work.folder / work.form.line[0].partition("!")[0]
+    data = path.read_bytes()
+    work.form.edit(work.folder, change)
+    yield
+    path.write_bytes(data)
 
 
 def _is_in(path: Path, others: list[Path]) -> bool:

@@ -328,18 +328,6 @@ def test_a_memo_that_is_damaged_in_a_revision_is_not_read(tmp_path: Path) -> Non
     assert stat_of(str(toy.path)) != toy.noted  # the next process verifies it, also if this process is killed
 
 
-def test_a_memo_that_was_damaged_is_noticed_before_anything_is_read(tmp_path: Path) -> None:
-    """The store is verified as a whole: a memo that no query of this revision reads counts, too."""
-    toy = Toy(tmp_path)
-    toy.inputs |= {"x": TEXT, "y": b"a: one\n"}
-    toy.run((total, "x"), (total, "y"))
-    with closing(sqlite3.connect(toy.path)) as connection, connection:
-        connection.execute("UPDATE calls SET memo = zeroblob(9) WHERE key = ?", (row_of_query(total, ("y",)),))
-    db = toy.begin()
-    assert len(toy.warned) == 1
-    assert total(db, "x") == sum(n % 7 for n in range(40))
-
-
 def test_values_that_are_damaged_in_a_revision_are_not_read(tmp_path: Path, right: dict[bytes, list[Any]]) -> None:
     toy = Toy(tmp_path)
     toy.inputs["x"] = TEXT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from gradmill.query.database import Cycle, Database
 from gradmill.query.explain import changed_items, changes
-from gradmill.query.memo import INPUT, ITEM, NAMES, digest, row_of
+from gradmill.query.memo import INPUT, ITEM, NAMES, digest
 from gradmill.query.query import Parts, Table, query, table, unkept
 from tests.query.toy import Toy, diagnostics, length, page, summary, total, words
 
@@ -270,23 +269,6 @@ def test_a_query_may_become_a_table_and_the_reverse(toy: Toy) -> None:
         db = toy.begin(toy.open(kind, reader))
         assert reader(db, "x") == len(text.split(b"\n")[0]) - 3
         db.commit()
-
-
-def test_items_that_were_missing_in_a_table_that_is_lost_are_looked_for_again(toy: Toy) -> None:
-    """Two tables had no such item; the row of one of them was deleted, and with it the evidence of a table."""
-
-    @query
-    def either(db: Database, word: str) -> str:
-        return words.item(db, "x", word) or words.item(db, "y", word) or "nowhere"
-
-    toy.inputs["y"] = b"b: two\n"
-    assert toy.run((either, "q"), db=toy.open(either))[0] == ["nowhere"]
-    with sqlite3.connect(toy.path) as connection:
-        key = row_of((words.name, "y"), table=True)
-        assert connection.execute("DELETE FROM calls WHERE key = ?", (key,)).rowcount == 1
-    connection.close()
-    toy.inputs["y"] = b"b: two\nq: here\n"
-    assert toy.run((either, "q"), db=toy.open(either))[0] == ["here"]
 
 
 def test_a_row_that_read_a_missing_item_is_valid_in_a_store_that_is_verified(toy: Toy) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from project import Project, Run
+from project import CORE, Project, Run
+from specs.test_spec_set import write_wheel
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is absent: apt-get install git")
 
@@ -119,28 +120,17 @@ def test_a_revision_that_does_not_exist_is_reported(repository: Project, revisio
 
 
 @pytest.mark.extension("verify")
-def test_what_has_no_revision_is_reported(repository: Project, built: Project, wheel_of_torch: Path) -> None:
+def test_what_has_no_revision_is_reported(repository: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    wheel = write_wheel(tmp_path_factory.mktemp("wheel") / "torch-2.13.0.whl", CORE)
     assert "it names no revision\n  write against=git:HEAD" in refused(repository, "")
     assert "the revision has no " in refused(repository, "HEAD", specs=copy_outside_history(repository))
     assert "only diff and verify read a revision" in repository.run("page", against="git:HEAD").stderr
-    assert f"{wheel_of_torch} is not a directory" in refused(repository, "HEAD", specs=wheel_of_torch)
+    assert f"{wheel} is not a directory" in refused(repository, "HEAD", specs=wheel)
 
 
 def copy_outside_history(project: Project) -> Path:
     """A set in the repository that no commit has."""
     return Path(shutil.copytree(project.specs, project.folder / "uncommitted"))
-
-
-@pytest.fixture
-def wheel_of_torch(torch_specs: Path, tmp_path: Path) -> Path:
-    """A wheel with the specs of torch."""
-    folder = tmp_path / "wheel"
-    shutil.copytree(torch_specs, folder / "torchgen" / "packaged")
-    (folder / "torch").mkdir()
-    (folder / "torch" / "version.py").write_text("__version__ = '2.13.0'\n")
-    return Path(shutil.make_archive(str(tmp_path / "torch-2.13.0"), "zip", folder)).rename(
-        tmp_path / "torch-2.13.0.whl"
-    )
 
 
 def test_outside_of_a_repository_the_error_says_so(built: Project) -> None:
