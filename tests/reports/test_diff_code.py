@@ -22,8 +22,8 @@ from vendors.vendor import Vendor
 from gradmill.families.bindings.files import BINDINGS
 from gradmill.families.file import ended, joined
 from gradmill.families.table import FAMILIES
-from gradmill.reports.diff.code import read_code
-from gradmill.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange
+from gradmill.reports.diff.code import Code, CodeFile, CodeUnit, read_code
+from gradmill.reports.diff.code_changes import CodeChange, CodeName, CodeReport, FileChange, compare_code
 from gradmill.reports.diff.code_text import markdown
 from gradmill.reports.diff.hunks import Hunk, hunks, own_names, without_names
 from gradmill.reports.diff.model import SetSide
@@ -409,6 +409,39 @@ def test_markdown_fits_into_a_comment() -> None:
 # ---- what is the same change
 
 
+def code(texts: dict[str, str], digest: bytes, **names: str) -> Code:
+    """A side with one file, which has units with one piece of text each; their schemas by name."""
+    files = {"F.cpp": CodeFile("nodes", "F.cpp", digest, "${definition}", tuple(texts))}
+    listed = {("nodes", name): CodeUnit(name, name, names.get(name, "")) for name in texts}
+    return Code(SIDE, files, {("nodes", "F.cpp", name): {"||definition": text} for name, text in texts.items()}, listed)
+
+
+def changes(before: dict[str, str], after: dict[str, str], **schemas: str) -> list[tuple[str, list[str], int]]:
+    """The kind of each change, the units that have it, the number of its hunks."""
+    report = compare_code(code(before, b"0", **schemas), code(after, b"1", **schemas))
+    return [(each.change, [name.op for name in each.names], len(each.hunks)) for each in report.changes]
+
+
+FAR = "\n" * 9  # more than the context of a hunk
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ({"a": "x", "b": "x"}, {"a": "y", "b": "y"}, [("changed", ["a", "b"], 1)]),
+        ({"a": "x", "b": "x"}, {"a": "y", "b": "z"}, [("changed", ["a"], 1), ("changed", ["b"], 1)]),
+        ({"a": f"x{FAR}x", "b": "x"}, {"a": f"y{FAR}y", "b": "y"}, [("changed", ["a", "b"], 1), ("changed", ["a"], 1)]),
+        ({"a": f"x{FAR}u"}, {"a": f"y{FAR}v"}, [("changed", ["a"], 2)]),
+        ({"a": "x"}, {"a": "x", "b": "x"}, [("added", ["b"], 1)]),
+        ({"a": "x", "b": "x"}, {"b": "x"}, [("removed", ["a"], 1)]),
+        ({"a": "x", "b": "z", "c": "x"}, {"c": "x", "a": "x", "b": "z"}, [("moved", ["c"], 0)]),
+        ({"a": "x"}, {"a": "x"}, [("changed", [""], 0)]),  # only the digest of the file is another one
+    ],
+)
+def test_changes_of_units(before: dict[str, str], after: dict[str, str], expected: list[Any]) -> None:
+    assert changes(before, after) == expected
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
@@ -432,3 +465,10 @@ def test_changes_are_the_same_but_for_names_that_are_their_own(one: str, other: 
     second = own_names("mm", "VariableType::mm", "mm(Tensor mat, int[2] n=[1, 2]) -> Tensor")
     (left,), (right,) = hunks("", "", one), hunks("", "", other)
     assert (without_names(left, first) == without_names(right, second)) is same
+
+
+def test_hunks_are_those_of_a_unified_diff() -> None:
+    old = "\n".join(map(str, range(20)))
+    (first, second) = hunks("definition", old, old.replace("\n3\n", "\nthree\n").replace("\n15\n", "\n"))
+    assert first == Hunk("@@ -1,7 +1,7 @@ definition", (" 0", " 1", " 2", "-3", "+three", " 4", " 5", " 6"))
+    assert second.head == "@@ -13,7 +13,6 @@ definition"
