@@ -488,18 +488,6 @@ def test_a_folder_with_aten_alone_is_the_checkouts_copy(checkout: Checkout, by: 
     assert (run.status, "this is not the checkout's" in run.stderr) == (3, True)
 
 
-def test_the_arguments_are_listed(checkout: Checkout) -> None:
-    help_ = checkout.run("help", "generate-code").ok()
-    for option in (
-        "--native-functions-path",
-        "--operators-yaml-path",
-        "--gen-lazy-ts-backend",
-        "--depfile",
-        "--subset",
-    ):
-        assert option in help_.stdout
-
-
 # ---- for build systems
 
 FILES = ("--depfile", "build/code.d", "--outputs", "build/code.cmake")

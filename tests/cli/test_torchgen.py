@@ -179,11 +179,6 @@ def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
     assert not (checkout.root / "build").exists()
 
 
-def test_a_list_of_operators_that_is_missing_is_refused(checkout: Checkout) -> None:
-    run = checkout.run("torchgen", *HEADERS, "--op-selection-yaml-path", "selected.yaml")
-    assert (run.status, "ERROR: --op-selection-yaml-path selected.yaml: there is no" in run.stderr) == (3, True)
-
-
 def test_a_list_of_names_is_no_file_of_selected_operators(checkout: Checkout, tmp_path: Path) -> None:
     (checkout.root / "selected.yaml").write_text("# Two.\n- aten::add\n- aten::mul\n")
     run = checkout.run("torchgen", *HEADERS, "--op-selection-yaml-path", "selected.yaml")

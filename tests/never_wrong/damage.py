@@ -97,12 +97,18 @@ def pipe(path: Path, older: Path, random: Random) -> None:
 
 def link(path: Path, older: Path, random: Random) -> None:
     path.unlink()
-    path.symlink_to(random.choice([older, path.parent / "nowhere"]))
+    path.symlink_to(older)
+
+
+def link_to_nowhere(path: Path, older: Path, random: Random) -> None:
+    path.unlink()
+    path.symlink_to(path.parent / "nowhere" / "at all")
 
 
 Damage = Callable[[Path, Path, Random], None]
 KINDS: list[Damage] = [
     *(flip, flip, cut, zero, swap, swap, roll_back, roll_back_in_place, remove, empty, lengthen, folder, pipe, link),
+    link_to_nowhere,
 ]
 
 

@@ -36,13 +36,6 @@ LISTS = {
 }  # of selected operators, which all sets have
 NAMES = "aten::exp,aten::add.Tensor"  # the same without a file
 OF_PYTHON = ",".join(ON_REQUEST)  # families that are generated when they are named
-ATEN = {
-    "": {},
-    "mobile": {"static_dispatch": "CPU", "dispatch_keys": "CPU,QuantizedCPU", "registrations": "none"},
-    "shims": {"extend_shims": "1", "registrations": "schemas", "operator_headers": "0"},
-    "ahead": {"native_aot": "ahead", "backends": "mps,rocm"},
-}  # options of a build of ATen
-
 SETTINGS: dict[str, Values] = {
     "set": Values(
         tuple(name for name, each in SETS.items() if not each.slow),
@@ -57,7 +50,6 @@ SETTINGS: dict[str, Values] = {
     "shards": Values(("", "1", "23")),
     "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3))), (OF_PYTHON,)),
     "operators": Values(("", *filter(None, LISTS)), ("names",)),
-    "aten": Values(("",), tuple(filter(None, ATEN))),
     "autograd": Values(("1", "0")),
     "graphs": Values(("", "graphs")),
     "lines": Values(("0", "1")),
@@ -126,18 +118,6 @@ EXCLUDED = (
     Excluded(
         "ViewMetas are for 2.9 and newer",
         lambda families, release: families == OF_PYTHON and _before(release, "2.9"),
-    ),
-    Excluded(
-        "AOTInductor's C functions are extended since 2.6",
-        lambda aten, release: aten == "shims" and _before(release, "2.6"),
-    ),
-    Excluded(
-        "kernels are compiled ahead of time since 2.15",
-        lambda aten, release: aten == "ahead" and _before(release, "2.15"),
-    ),
-    Excluded(
-        "kernels are compiled ahead of time since 2.15",
-        lambda set, aten: aten == "ahead" and all(_before(each, "2.15") for each in SETS[set].releases),
     ),
     Excluded("a tree has the graphs elsewhere", lambda tree, graphs: bool(tree and graphs)),
     Excluded("a tree has the files of these families elsewhere", lambda tree, families: tree and families == OF_PYTHON),

@@ -19,7 +19,7 @@ from small import Small
 
 from gradmill.families.table import FAMILIES
 from pairs.sets import GRAPH, NEWER, SETS
-from pairs.settings import ATEN, CACHE, GENERATED, LISTS, NAMES, NEWEST, STAMP, Case
+from pairs.settings import CACHE, GENERATED, LISTS, NAMES, NEWEST, STAMP, Case
 
 LIST = "selected_operators.yaml"
 TICK = 0.025  # seconds after which what is written has another time, and is not too new to be relied on
@@ -53,9 +53,6 @@ class Work:
         if case["graphs"]:
             (self.cwd / "graphs").mkdir()
             (self.cwd / "graphs" / "model.py").write_text(GRAPH)
-        if case["aten"] == "ahead":
-            (self.cwd / "ahead" / "exp").mkdir(parents=True)
-            (self.cwd / "ahead" / "exp" / "aot.py").write_text('ATEN_OP = "exp"\nDISPATCH_KEY = "CUDA"\n')
         if case["operators"] in LISTS:
             (self.cwd / LIST).write_text(LISTS[case["operators"]])
         if case["program"] != "gradmill":
@@ -153,7 +150,6 @@ class Work:
             "stamp": self._filled(STAMP),
             "operators": LIST if case["operators"] in LISTS and case["operators"] else "",
             "operator_names": NAMES if case["operators"] == "names" else "",
-            **ATEN[case["aten"]],
             **{name: case[name] for name in ("shards", "families", "graphs", "tree")},
         }
         usual = {"strict": "0", "autograd": "1", "layout": "upstream", "lines": "0", "format": "text"}

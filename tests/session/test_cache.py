@@ -21,7 +21,7 @@ import pytest
 from copies import copy_of
 from msgspec import Raw
 from never_wrong.damage import KINDS
-from project import DAMAGES, Project, assert_clean, in_cache, is_plain
+from project import DAMAGES, Project, assert_clean, files_in, in_cache, is_plain
 
 from gradmill.query.database import Database
 from gradmill.session.build import Build
@@ -94,8 +94,10 @@ def _damages() -> Iterator[object]:
 @pytest.mark.parametrize(("name", "damage", "formula"), list(_damages()))
 def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage: str, formula: str) -> None:
     twice.set_formula("exp", "self", formula)
+    before = files_in(twice.folder / "older")
     DAMAGE[damage](cached(twice, name), cached(twice, name, "older"))
     assert_mended(twice)
+    assert files_in(twice.folder / "older") == before  # to which a link may lead
 
 
 @pytest.mark.parametrize("name", ["rows", "rows-wal", "manifest.json", "manifest.json.d", "units.json"])

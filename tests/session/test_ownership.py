@@ -27,9 +27,7 @@ from project import (
     is_plain,
 )
 
-from gradmill.session import record
-from gradmill.session.output.folder_record import FolderRecord
-from gradmill.session.paths import claim, owner_of
+from gradmill.session.paths import owner_of
 from gradmill.session.settings.config import read_config
 from gradmill.specs.location import Location
 
@@ -303,35 +301,6 @@ def test_one_sound_file_shows_that_a_damaged_folder_is_gradmill_s(tiny: Project,
     tiny.set_formula("exp", "self", "2 * grad * result.conj()")
     tiny.build()
     assert_clean(tiny)
-
-
-NUL = "a\0/b"  # no file has such a path
-
-
-def _forge_owner(project: Project) -> None:
-    (project.rows.parent / "set").write_bytes(claim(NUL, str(project.rows.parent)))
-
-
-def _forge_output(project: Project) -> None:
-    (path,) = project.rows.parent.glob("last-*")
-    last = record.load(str(path))
-    assert last is not None
-    outputs = last.outputs | {NUL: next(iter(last.outputs.values()))}
-    record.save(str(path), replace(last, outputs=outputs))
-
-
-def _forge_written(project: Project) -> None:
-    written = FolderRecord(str(project.generated))
-    written.expect({f"{written.folder}/{NUL}": b"d" * 16})
-
-
-@pytest.mark.parametrize("forge", [_forge_owner, _forge_output, _forge_written])
-def test_a_path_that_no_file_has_is_ignored_in_whatever_names_it(
-    tiny: Project, forge: Callable[[Project], object]
-) -> None:
-    forge(tiny)
-    for variables in ({}, {"families": "nodes"}):
-        tiny.gradmill(**variables).clean()
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b""), Path.unlink], ids=["emptied", "deleted"])

@@ -42,24 +42,6 @@ def test_a_depfile_without_a_record_is_known_by_its_rule(project: Project) -> No
     assert depfile.read_text() == rule
 
 
-def test_what_a_link_in_the_cache_leads_to_is_not_written_to(built: Project) -> None:
-    theirs = built.folder / "theirs"
-    paths = [
-        path
-        for path in (built.cache / built.specs.name).iterdir()
-        if path.name.startswith("last-") or path == built.rows
-    ]
-    assert len(paths) == 2
-    for path in paths:
-        theirs.write_text("theirs\n")
-        path.unlink()
-        path.symlink_to(theirs)
-        built.set_formula("mv", "self", f"{len(path.name)} * grad.ger(vec.conj())")
-        assert built.gradmill().status == 0
-        assert theirs.read_text() == "theirs\n"
-    assert_clean(built)
-
-
 @pytest.mark.parametrize("there", ["nobody reads", "full", "closed"])
 def test_output_that_goes_nowhere_is_no_traceback(built: Project, there: str) -> None:
     built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from copies import copy_of
 from never_wrong.builds import Kept, clean_build
 from project import Project
 
@@ -21,19 +19,7 @@ from gradmill.query.memo import Input
 from gradmill.session.inputs import Inputs
 from gradmill.specs.location import Location
 
-REWRITES = 30  # 250 take minutes
 OLD, NEW = b"result.conj()\n", b"result.real()\n"  # of one length
-
-
-@pytest.fixture
-def coarse(tmp_path: Path) -> Iterator[Path]:
-    """A folder of a file system whose clock ticks every few milliseconds."""
-    place = tmp_path / "ramfs"
-    place.mkdir()
-    if subprocess.run(["mount", "-t", "ramfs", "none", place], capture_output=True, check=False).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield place
-    subprocess.run(["umount", place], check=True)
 
 
 def check_rewrites_are_seen(project: Project, count: int) -> None:
@@ -82,11 +68,6 @@ def _save_around_a_read(patch: pytest.MonkeyPatch, path: Path, before: bytes, af
 def _overwrite(path: Path, data: bytes) -> None:
     with path.open("r+b") as file:
         file.write(data)
-
-
-@pytest.mark.parametrize("count", [2, pytest.param(REWRITES, marks=pytest.mark.slow)])
-def test_a_save_within_a_tick_is_seen_by_the_next_run(coarse: Path, tiny_built: Project, count: int) -> None:
-    check_rewrites_are_seen(copy_of(tiny_built, coarse / "project"), count)
 
 
 @pytest.mark.parametrize("tick", [10_000_000, 2_000_000_000])
