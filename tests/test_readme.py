@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import installed
 import pytest
@@ -35,25 +34,17 @@ MEANT = {
 }
 
 
-class Block(NamedTuple):
-    """A fenced block: what stands behind the fence, and its lines."""
-
-    kind: str
-    lines: list[str]
+BLOCKS = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)  # behind the fence, the text
 
 
-def blocks() -> list[Block]:
-    matches = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    return [Block(kind, text.splitlines()) for kind, text in matches]
-
-
-def block(kind: str, number: int = 0) -> list[str]:
-    return [result.lines for result in blocks() if result.kind == kind][number]
+def block(kind: str) -> list[str]:
+    """The lines of the first block of a kind."""
+    return next(text for each, text in BLOCKS if each == kind).splitlines()
 
 
 def summary() -> list[tuple[str, list[str]]]:
     """The lines of the summary of commands, each with the words that it means."""
-    lines = [re.split(r"\s{2,}", line)[0] for line in block("", 0)]
+    lines = [re.split(r"\s{2,}", line)[0] for line in block("")]
     named = [line for line in lines if line.split()[0] == "gradmill"]
     return [(line, [word for each in line.split()[1:] for word in _meant(each)]) for line in named]
 
@@ -74,8 +65,9 @@ def _meant(word: str) -> list[str]:
 
 
 def test_readme_has_its_two_commands() -> None:
-    assert [actual.kind for actual in blocks()][:2] == ["sh run", "sh tests"]
-    assert {actual.kind for actual in blocks()} <= {"sh run", "sh tests", "sh", "console", ""}
+    kinds = [kind for kind, _ in BLOCKS]
+    assert kinds[:2] == ["sh run", "sh tests"]
+    assert {*kinds} <= {"sh run", "sh tests", "sh", "console", ""}
     assert "sh tests" in (ROOT / ".ci" / "run").read_text()  # that is where this one is run
 
 

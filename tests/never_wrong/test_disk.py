@@ -144,17 +144,20 @@ def test_a_full_disk_is_reported_and_leaves_nothing_half_written(
     assert_mended(project, sound)
 
 
-def test_a_cache_on_a_full_disk_does_not_spoil_a_later_edit(project: Project, disk: Path) -> None:
+@pytest.mark.parametrize("reasons", [FULL, READ_ONLY], ids=["full", "read-only"])
+def test_a_cache_that_cannot_be_written_to_does_not_spoil_a_later_edit(
+    project: Project, disk: Path, reasons: tuple[str, ...]
+) -> None:
     project.cache = disk / "cache"
     before = project.build().files()
     used = sum(path.stat().st_blocks * 512 for path in disk.rglob("*"))
-    _remount(disk, f"size={used + 8192}")
+    _remount(disk, f"size={used + 8192}" if reasons is FULL else "ro")
     project.set_formula("exp", "self", "grad * result.conj() * 2")
     after = project.clean_build()
     run = project.run()
-    assert_reported(project, run, disk, FULL, after)
+    assert_reported(project, run, disk, reasons, after)
     assert_whole(project, before, after)
-    _remount(disk, "size=64m")
+    _remount(disk, "size=64m" if reasons is FULL else "rw")
     assert_mended(project, after)
 
 
@@ -195,19 +198,6 @@ def test_a_read_only_cache_that_is_damaged_is_reported(project: Project, disk: P
     assert (run.status, len(run.stderr.splitlines())) == (0, 1)
     assert run.stderr.startswith(f"{project.rows}: the store is damaged (")
     assert project.files() == sound
-
-
-def test_a_read_only_cache_does_not_spoil_a_later_edit(project: Project, disk: Path) -> None:
-    project.cache = disk / "cache"
-    before = project.build().files()
-    _remount(disk, "ro")
-    project.set_formula("exp", "self", "grad * result.conj() * 2")
-    after = project.clean_build()
-    run = project.run()
-    assert_reported(project, run, disk, READ_ONLY, after)
-    assert_whole(project, before, after)
-    _remount(disk, "rw")
-    assert_mended(project, after)
 
 
 def test_a_read_only_folder_of_generated_files_is_reported_and_mended_later(

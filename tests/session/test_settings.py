@@ -362,22 +362,6 @@ def replaced(at: Answered) -> None:
     os.replace(write(at.root / "new", 'specs = "mine"\ncache = "build/cache"\n'), at.file)
 
 
-def a_nearer_one(at: Answered) -> None:
-    write(at.inner.parent / "gradmill.toml", 'specs = "../mine"\ncache = "../build/cache"\n')
-
-
-def one_here(at: Answered) -> None:
-    write(at.inner / "gradmill.toml", 'specs = "../../mine"\ncache = "../../build/cache"\n')
-
-
-def a_pyproject(at: Answered) -> None:
-    write(at.inner.parent / "pyproject.toml", '[tool.gradmill]\nspecs = "../mine"\ncache = "../build/cache"\n')
-
-
-def a_wrong_one(at: Answered) -> None:
-    write(at.inner / "gradmill.toml", "strct = 1\n")
-
-
 def a_set_here(at: Answered) -> None:
     shutil.copytree(BASE, at.inner, dirs_exist_ok=True)
 
@@ -386,21 +370,25 @@ def a_set_between(at: Answered) -> None:
     shutil.copytree(BASE, at.inner.parent, dirs_exist_ok=True)
 
 
-def a_description_between(at: Answered) -> None:
-    write(at.inner.parent / "specset.toml", 'name = "described"\nbase = "../mine"\n')
+ABOVE = 'specs = "../mine"\ncache = "../build/cache"\n'
+WRITTEN = {  # a file, from the current folder, and its text
+    "a nearer one": ("../gradmill.toml", ABOVE),
+    "one here": ("gradmill.toml", 'specs = "../../mine"\ncache = "../../build/cache"\n'),
+    "a pyproject": ("../pyproject.toml", f"[tool.gradmill]\n{ABOVE}"),
+    "a wrong one": ("gradmill.toml", "strct = 1\n"),
+    "a description between": ("../specset.toml", 'name = "described"\nbase = "../mine"\n'),
+}
+SETTINGS_CHANGES: dict[str, Callable[[Answered], object]] = {
+    **{name: lambda at, file=file, text=text: write(at.inner / file, text) for name, (file, text) in WRITTEN.items()},
+    **{each.__name__: each for each in (edited_in_place, gone, replaced, a_set_here, a_set_between)},
+}
 
 
-SETTINGS_CHANGES = [
-    edited_in_place, gone, replaced, a_nearer_one, one_here, a_pyproject, a_wrong_one, a_set_here, a_set_between,
-    a_description_between,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("change", SETTINGS_CHANGES, ids=lambda change: change.__name__)
-def test_no_answer_is_given_after_a_change_of_settings(answered: Answered, change: Callable[[Answered], None]) -> None:
+@pytest.mark.parametrize("change", SETTINGS_CHANGES)
+def test_no_answer_is_given_after_a_change_of_settings(answered: Answered, change: str) -> None:
     before = answered.run()
     time.sleep(1.2 * TICK / 1e9)
-    change(answered)
+    SETTINGS_CHANGES[change](answered)
     assert answer_to([]) is None
     run = answered.run()
     assert (run.status, run.stdout, run.stderr) != (before.status, before.stdout, before.stderr)
