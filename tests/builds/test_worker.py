@@ -17,7 +17,7 @@ import forked
 import pytest
 from copies import copy_of
 from jsonschema import Draft202012Validator
-from project import JOINED, ROOT, Project, files_in
+from project import JOINED, ROOT, Project, files_in, sources
 
 from gradmill.builds.worker.actions import Actions
 from gradmill.builds.worker.messages import Frames, WorkInput, WorkRequest, decode_request
@@ -94,16 +94,6 @@ def words(project: Project, generated: Path, *more: str) -> tuple[str, ...]:
     return f"specs={relative[0]}", f"generated={relative[1]}", *more
 
 
-def plain(project: Project, **variables: object) -> dict[str, bytes]:
-    """What a plain run writes, without what has paths."""
-    files = project.clean_build(**variables)
-    return {name: data for name, data in files.items() if not name.endswith(".d")}
-
-
-def without_paths(folder: Path) -> dict[str, bytes]:
-    return {name: data for name, data in files_in(folder).items() if not name.endswith(".d")}
-
-
 # ---- what it is for
 
 
@@ -112,11 +102,11 @@ def test_each_request_writes_what_a_run_writes(tiny: Project, tmp_path: Path) ->
     action = words(tiny, out, *SPLIT)
     with serving(tiny.folder) as worker:
         assert worker.run(*action) == {}
-        assert without_paths(out) == plain(tiny, layout="split", shards=2)
+        assert sources(files_in(out)) == sources(tiny.clean_build(layout="split", shards=2))
         shutil.rmtree(out)  # as Bazel does
         tiny.replace("derivatives.yaml", FORMULA, EDITED)
         assert worker.run(*action, request_id=7) == {"requestId": 7}
-        assert without_paths(out) == plain(tiny, layout="split", shards=2)
+        assert sources(files_in(out)) == sources(tiny.clean_build(layout="split", shards=2))
         assert worker.end() == (0, b"")
     assert (tiny.folder / "log").read_text() == ""
     assert list((tiny.folder / "tmp").iterdir()) == []
@@ -149,9 +139,9 @@ def test_sets_and_layouts_in_one_worker_do_not_mix(tiny: Project, tmp_path: Path
     other = Project.at(tmp_path / "other")
     other.replace("derivatives.yaml", FORMULA, EDITED)
     actions: dict[tuple[str, ...], Callable[[], dict[str, bytes]]] = {
-        words(tiny, tmp_path / "a"): lambda: plain(tiny),
-        words(tiny, tmp_path / "b", *SPLIT): lambda: plain(tiny, layout="split", shards=2),
-        (f"specs={other.specs}", f"generated={tmp_path / 'c'}"): lambda: plain(other),
+        words(tiny, tmp_path / "a"): lambda: sources(tiny.clean_build()),
+        words(tiny, tmp_path / "b", *SPLIT): lambda: sources(tiny.clean_build(layout="split", shards=2)),
+        (f"specs={other.specs}", f"generated={tmp_path / 'c'}"): lambda: sources(other.clean_build()),
     }
     with serving(tiny.folder) as worker:
         for edit in (None, (tiny, "grad * 2 * "), (other, "grad * 3 * ")):
@@ -162,7 +152,7 @@ def test_sets_and_layouts_in_one_worker_do_not_mix(tiny: Project, tmp_path: Path
             for number, (action, expected) in enumerate(actions.items(), 1):
                 assert worker.run(*action, request_id=number) == {"requestId": number}
                 out = tiny.folder / action[1].partition("=")[2]
-                assert without_paths(out) == expected()
+                assert sources(files_in(out)) == expected()
 
 
 # ---- what an action cannot do
@@ -321,7 +311,7 @@ def test_code_that_changed_makes_the_next_result(own_code: Project, tmp_path: Pa
         assert worker.run(*action) == {}
         after = files_in(out)
         assert after != before
-        assert after == plain(own_code)
+        assert after == sources(own_code.clean_build())
         assert worker.end() == (0, b"")
 
 
@@ -333,7 +323,7 @@ def test_an_action_alone_writes_what_a_run_writes(tiny: Project, tmp_path: Path)
     flags.write_text("\n".join(words(tiny, out, *SPLIT)) + "\n")
     run = forked.gradmill(["worker", f"@{flags}"], tiny.folder)
     assert (run.status, run.stdout, run.stderr) == (0, "", "")
-    assert without_paths(out) == plain(tiny, layout="split", shards=2)
+    assert sources(files_in(out)) == sources(tiny.clean_build(layout="split", shards=2))
     tiny.replace("derivatives.yaml", FORMULA, FORMULA.replace("self:", "slef:"))
     forked.gradmill(["worker", f"@{flags}"], tiny.folder).failed("did you mean 'self'?", status=1)
 

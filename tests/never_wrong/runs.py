@@ -11,7 +11,7 @@ from typing import NamedTuple
 import forked
 from forked import Run
 from manifests import manifest_in
-from project import files_in
+from project import files_in, sources
 
 
 class Made(NamedTuple):
@@ -47,7 +47,7 @@ class Place:
 
     def files(self) -> dict[str, bytes]:
         """The generated files; depfiles name folders, and so are not compared."""
-        return {name: data for name, data in files_in(self.generated).items() if not name.endswith(".d")}
+        return sources(files_in(self.generated))
 
     def remove(self) -> None:
         shutil.rmtree(self.cache, ignore_errors=True)

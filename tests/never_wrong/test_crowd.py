@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
 from project import Project, Run, files_in, finish
 
 RUNS = 4
@@ -36,13 +35,6 @@ def test_runs_on_one_set_and_one_folder_are_all_right(project: Project) -> None:
         _finish([project.start() for _ in range(RUNS)])
         assert project.files() == project.clean_build()
         assert project.run().ran == []
-
-
-@pytest.mark.slow(3)
-def test_runs_on_one_set_and_different_folders_are_all_right(project: Project, tmp_path: Path) -> None:
-    folders = [tmp_path / str(i) for i in range(RUNS)]
-    _finish([project.start(generated=folder) for folder in folders])
-    assert [folder for folder in folders if _made(folder) != project.clean_build()] == []
 
 
 def test_runs_on_different_sets_of_one_name_are_right_or_refused(project: Project, tmp_path: Path) -> None:

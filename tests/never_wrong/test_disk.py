@@ -61,17 +61,12 @@ def assert_whole(project: Project, *allowed: dict[str, bytes]) -> None:
         assert any(data == files.get(name) for files in allowed), f"{name} is half-written"
 
 
-def assert_nothing_left(*folders: Path) -> None:
-    """No file is there under a name that it was to have for a while."""
-    assert [path for folder in folders for path in folder.rglob("*.tmp*")] == []
-
-
 def assert_mended(project: Project, right: dict[str, bytes]) -> None:
     """Now that nothing is in the way, a run makes all, the next one nothing, and nothing is left over."""
     project.build()
     assert project.files() == right
     assert project.run().ran == []
-    assert_nothing_left(project.cache, project.generated)
+    assert [path for folder in (project.cache, project.generated) for path in folder.rglob("*.tmp*")] == []
 
 
 @pytest.fixture(scope="module")

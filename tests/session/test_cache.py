@@ -71,13 +71,10 @@ FORMULAS = [SECOND, FIRST, "grad * result.conj() * 4"]
 
 def assert_mended(project: Project) -> None:
     """The next run is right, and the one after it executes nothing."""
-    run = project.run()
-    assert run.status == 0, run.stderr
+    run = project.run().ok()
     assert "Traceback" not in run.stderr + run.stdout
-    assert project.files() == project.clean_build()
-    assert project.manifest() == project.clean_manifest()
-    again = project.run()
-    assert (again.status, again.ran) == (0, []), again.stderr
+    assert_clean(project)
+    assert project.run().ok().ran == []
 
 
 def test_the_table_names_every_file_of_the_cache(twice: Project) -> None:
