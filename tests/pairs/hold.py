@@ -16,7 +16,7 @@ from forked import Run, tasks_in
 from project import sources
 
 from pairs.sets import NEWER, SETS
-from pairs.settings import KERNELS, SETTINGS, Case, families_for
+from pairs.settings import KERNELS, SETTINGS, Case
 from pairs.work import MISTYPED, Programs, Tree, Work
 
 Files = dict[str, bytes]
@@ -97,7 +97,7 @@ class References:
     def plain(self, case: Case) -> Made:
         """A clean build of all families, in upstream's layout."""
         form = SETS[case["set"]]
-        families = ",".join(families_for(form.families, case["release"])) if form.by_default else ""
+        families = ",".join(form.families) if form.by_default else ""
         same = ["set", "release", "operators", "graphs", *(["text"] if case["text"] != "an error" else [])]
         return self._made(_key({**_usual(case, same), "families": families}))
 

@@ -6,27 +6,19 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zipfile import ZipFile
 
+from checkouts import PLACES
 from never_wrong.specset import of_families, read_specs
-from project import CORE, ROOT
+from project import CORE, PACKAGED, ROOT
 
-from gradmill.families.family import Layout
-from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.table import FAMILIES
-from gradmill.releases import KNOWN, minor, resolve
+from gradmill.releases import KNOWN, minor
 
 NEWER = "99.0.0"  # a release that is not known
 ALL = tuple(minor(version) for version in KNOWN)
 OF_SETS = tuple(name for name, family in FAMILIES.items() if family.by_default and family.unit != "graph")
-_LACKING = ("folder", "needs_file")  # these sets have neither ATen's templates nor a backend's file
-ON_REQUEST = tuple(
-    name
-    for name, family in FAMILIES.items()
-    if not (family.by_default or family.unit == "graph" or family is HOOK_FILES)
-    if not any(getattr(family, each) for each in _LACKING)
-)
 OPERATORS = ["add", "mul", "exp", "full", "transpose"]
 MISH = """
 - func: mish(Tensor self) -> Tensor
@@ -44,10 +36,6 @@ MISH = """
   dispatch:
     CPU: mish_out
 """  # what examples/vendor has derivatives of
-FORMS = """
-- name: mul(Tensor other, *, Tensor self) -> Tensor
-  aten: mul(self, other)
-"""  # of calls that are deprecated
 GRAPH = '''"""A graph of the operators that the small set has."""
 
 from torch import Tensor
@@ -121,48 +109,13 @@ def _small() -> Texts:
     return {**result, **templates}
 
 
-@cache
-def _on_request() -> Texts:
-    """What the small set needs for families that are generated when they are named: deprecated forms, and templates
-    that have nothing but their holes."""
-    holes: dict[str, dict[str, None]] = {}
-    for family in (FAMILIES[name] for name in ON_REQUEST):
-        for file in family.files([], Layout(), resolve("2.13")):
-            here = [hole for hole in file.holes if family.homes.get(hole) in (None, "", file.template)]
-            holes.setdefault(file.template, {}).update(dict.fromkeys(("generated_comment", *here)))
-    texts = {f"templates/{name}": "".join(f"${{{hole}}}\n" for hole in each) for name, each in holes.items()}
-    return {name: text.encode() for name, text in {**texts, "deprecated.yaml": FORMS}.items()}
-
-
-_NATIVE = "ATen/native"
-_PLACES = {
-    "flat": ("", "", "", "", "templates", "templates/ATen"),
-    "packaged": (f"{_NATIVE}/", f"{_NATIVE}/", "autograd/", "autograd/", "autograd/templates", "ATen/templates"),
-    "checkout": (
-        f"aten/src/{_NATIVE}/",
-        f"aten/src/{_NATIVE}/",
-        "tools/autograd/",
-        "tools/autograd/",
-        "tools/autograd/templates",
-        "aten/src/ATen/templates",
-    ),
-}
+_PLACES = {"flat": {name: name for name in PACKAGED}, "packaged": PACKAGED, "checkout": PLACES}
 
 
 def _laid_out(form: str) -> Texts:
     """The small set with its files where a form has them."""
-    *folders, templates, aten = _PLACES[form]
-    texts = {**_small(), **_on_request()}
-    names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "deprecated.yaml")
-    result = {f"{folder}{name}": texts[name] for folder, name in zip(folders, names)}
-    rest = {name.removeprefix("templates/"): data for name, data in texts.items() if name.startswith("templates/")}
-    return {
-        **result,
-        **{
-            f"{aten}/{name.removeprefix('ATen/')}" if name.startswith("ATen/") else f"{templates}/{name}": data
-            for name, data in rest.items()
-        },
-    }
+    names = {name: name.partition("/") for name in _small()}
+    return {_PLACES[form][first] + slash + rest: _small()[name] for name, (first, slash, rest) in names.items()}
 
 
 def _version_file(name: str, release: str, text: str = "{}\n") -> Texts:
@@ -236,17 +189,16 @@ def _nothing(folder: Path, release: str) -> None:
 
 
 _EXP = Form(_flat).line[1]
-_WHOLE: Any = {"families": (*OF_SETS, *ON_REQUEST), "by_default": OF_SETS, "same": "small"}
 
 SETS: dict[str, Form] = {
-    "flat": Form(_flat, **_WHOLE),
-    "packaged": Form(_packaged, line=("set/autograd/derivatives.yaml", _EXP), **_WHOLE),
-    "checkout": Form(_checkout, line=("set/tools/autograd/derivatives.yaml", _EXP), **_WHOLE),
+    "flat": Form(_flat, same="small"),
+    "packaged": Form(_packaged, line=("set/autograd/derivatives.yaml", _EXP), same="small"),
+    "checkout": Form(_checkout, line=("set/tools/autograd/derivatives.yaml", _EXP), same="small"),
     "wheel": Form(
         _wheel,
         WHEEL,
         (f"{WHEEL}!{PACKAGED}autograd/derivatives.yaml", _EXP),
-        **_WHOLE,
+        same="small",
         is_file=True,
         called="torch-0",
     ),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gradmill.families.places import TREES
 from gradmill.families.table import FAMILIES
 from gradmill.releases import KNOWN, minor
-from pairs.sets import OF_SETS, ON_REQUEST, SETS
+from pairs.sets import OF_SETS, SETS
 
 Case = dict[str, str]  # a value for each setting
 Pair = tuple[tuple[str, str], tuple[str, str]]
@@ -35,7 +35,6 @@ LISTS = {
     "list": "- aten::exp\n",
 }  # of selected operators, which all sets have
 NAMES = "aten::exp,aten::add.Tensor"  # the same without a file
-OF_PYTHON = ",".join(ON_REQUEST)  # families that are generated when they are named
 SETTINGS: dict[str, Values] = {
     "set": Values(
         tuple(name for name, each in SETS.items() if not each.slow),
@@ -48,7 +47,7 @@ SETTINGS: dict[str, Values] = {
     "strict": Values(("0", "1")),
     "layout": Values(("upstream", "split")),
     "shards": Values(("", "1", "23")),
-    "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3))), (OF_PYTHON,)),
+    "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3)))),
     "operators": Values(("", *filter(None, LISTS)), ("names",)),
     "autograd": Values(("1", "0")),
     "graphs": Values(("", "graphs")),
@@ -115,12 +114,7 @@ EXCLUDED = (
     ),
     Excluded("the set has no headers for graphs", lambda set, graphs: bool(graphs) and not SETS[set].graphs),
     Excluded("whole graphs are for 2.10 and newer", lambda graphs, release: bool(graphs) and _before(release, "2.10")),
-    Excluded(
-        "ViewMetas are for 2.9 and newer",
-        lambda families, release: families == OF_PYTHON and _before(release, "2.9"),
-    ),
     Excluded("a tree has the graphs elsewhere", lambda tree, graphs: bool(tree and graphs)),
-    Excluded("a tree has the files of these families elsewhere", lambda tree, families: tree and families == OF_PYTHON),
     Excluded("in a tree, files of other families stay", lambda tree, before: tree and before == "other families"),
     Excluded("lines=1 is for the split layout", lambda layout, lines: lines == "1" and layout != "split"),
 )
@@ -131,11 +125,6 @@ KERNELS = {name for name, family in FAMILIES.items() if family.registered is not
 
 def _before(release: str, other: str) -> bool:
     return [*map(int, release.split(".")[:2])] < [*map(int, other.split("."))]
-
-
-def families_for(families: tuple[str, ...], release: str) -> list[str]:
-    """The families that a release has: those of ViewMetas since 2.9."""
-    return [name for name in families if not (FAMILIES[name].needs.startswith("ATen/") and _before(release, "2.9"))]
 
 
 def excluded(case: Mapping[str, str]) -> str:
