@@ -139,7 +139,7 @@ class Work:
     def check(self) -> str:
         """What `check` reports, with an empty cache in another place."""
         run = self.run("check", **{"checked in": str(self.folder.with_name(f"{self.folder.name} checked"))})
-        return re.sub(r"^.*: no problems\n\Z", "", run.stderr + run.stdout)
+        return re.sub(r"(?m)^.*: no problems\n\Z", "", run.stderr + run.stdout)
 
     def _variables(self, case: Case) -> list[str]:
         result = {
