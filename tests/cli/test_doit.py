@@ -229,7 +229,7 @@ def test_each_configuration_has_a_database(made: Project) -> None:
     assert executed(made.doit(families="nodes")) == []
 
 
-@pytest.mark.parametrize("folder", [None, ROOT])
+@pytest.mark.parametrize("folder", [None, pytest.param(ROOT, marks=pytest.mark.slow)])
 def test_doit_may_be_started_from_elsewhere(project: Project, folder: Path | None) -> None:
     options = ["-f", ROOT / "dodo.py", *(["-d", folder] if folder else [])]
     for words in ([], ["list", "--all"]):

@@ -465,7 +465,7 @@ def test_an_empty_subset_is_all_of_them_and_an_empty_folder_the_current_one(chec
     assert checkout.files() == by_script(checkout, "--subset=", "--gen-dir=.")
 
 
-@pytest.mark.parametrize("by", ["a variable", "the current folder"])
+@pytest.mark.parametrize("by", ["a variable", pytest.param("the current folder", marks=pytest.mark.slow)])
 def test_a_folder_with_aten_alone_is_the_checkouts_copy(checkout: Checkout, by: str, tmp_path: Path) -> None:
     shutil.copytree(checkout.root / "aten", tmp_path / "buck" / "aten")
     native, tags = (tmp_path / "buck" / PLACES[f"{name}.yaml"] for name in ("native_functions", "tags"))

@@ -112,7 +112,7 @@ BUCK = """\
 """.split()
 
 
-@pytest.mark.parametrize("by", ["a variable", "the current folder"])
+@pytest.mark.parametrize("by", [pytest.param("a variable", marks=pytest.mark.slow), "the current folder"])
 def test_bucks_folder_with_aten_alone_is_the_checkouts_copy(
     checkout: Checkout, shared: Path, by: str, tmp_path: Path
 ) -> None:

@@ -42,6 +42,15 @@ def test_a_depfile_without_a_record_is_known_by_its_rule(project: Project) -> No
     assert depfile.read_text() == rule
 
 
+def test_depfiles_have_paths_as_they_are_given_now(project: Project) -> None:
+    assert project.gradmill(cache="cache").status == 0
+    rule = project.cache / project.specs.name / "manifest.json.d"
+    assert rule.read_text().startswith("cache/")
+    assert project.gradmill().ran == ["manifest"]
+    assert rule.read_text().startswith(str(project.cache))
+    assert project.gradmill().ran == []
+
+
 @pytest.mark.parametrize("there", ["nobody reads", "full", "closed"])
 def test_output_that_goes_nowhere_is_no_traceback(built: Project, there: str) -> None:
     built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
