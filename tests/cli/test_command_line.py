@@ -211,6 +211,12 @@ def test_a_file_that_is_no_wheel_is_refused(project: Project, tmp_path: Path) ->
     project.run(specs=path).failed("torch.whl: not a wheel", "download it again", status=3)
 
 
+def test_strict_makes_a_warning_an_error(project: Project) -> None:
+    project.set_formula("exp", "self", "grad * rezult")
+    project.run(strict=1).failed("unknown name 'rezult'", "strict=1: warnings are errors", status=1)
+    assert project.files() == {}
+
+
 # ---- show
 
 

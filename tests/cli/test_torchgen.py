@@ -301,6 +301,14 @@ def test_a_tree_of_torchgen_is_taken_over(checkout: Checkout, shared: Path) -> N
     assert files(checkout) == shared_gen(shared, checkout.root / ATEN, *ALL[:1]).files
 
 
+def test_an_empty_word_is_the_value_of_its_option(checkout: Checkout, tmp_path: Path) -> None:
+    run = checkout.run("torchgen", "-d", "", *HEADERS)
+    assert (run.status, "ERROR: torchgen: --install-dir: the path is empty" in run.stderr) == (3, True)
+    checkout.run("torchgen", *ALL[:3], "--aoti-install-dir", "").ok()
+    expected = run_gen(checkout.root / ATEN, tmp_path, ALL[0], "--aoti-install-dir", "").files
+    assert (files(checkout), "c_shim_cpu.cpp" in expected) == (expected, True)
+
+
 def test_an_operator_that_goes_takes_its_headers_along_and_files_of_others_stay(checkout: Checkout) -> None:
     generate(checkout)
     before = files(checkout)

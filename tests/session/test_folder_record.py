@@ -426,6 +426,17 @@ def test_a_complete_record_names_nothing_outside_of_its_folder(tmp_path: Path, n
     )
 
 
+def test_a_file_with_several_digests_keeps_them(tmp_path: Path) -> None:
+    """One that stays after it was edited: any of the bytes that gradmill wrote may be deleted."""
+    record, files = _record(tmp_path, PLAIN)
+    remaining = {str(tmp_path / "a.h"): {b"n" * 16, b"m" * 16}}
+    record.complete(
+        record.owner, {path: digest for path, (digest,) in files.items() if path not in remaining}, remaining
+    )
+    after = FolderRecord(str(tmp_path))
+    assert (after.is_complete, _digests(after)) == (True, {**files, **remaining})
+
+
 def test_files_outside_of_the_folder_are_not_recorded(tmp_path: Path) -> None:
     record, files = _record(tmp_path / "in")
     record.expect({str(tmp_path / "out.h"): b"n" * 16})

@@ -62,6 +62,15 @@ def test_the_answer_is_what_a_run_prints(noted: Noted) -> None:
     assert noted.run() == run
 
 
+def test_warnings_are_repeated(noted: Noted) -> None:
+    noted.project.set_formula("exp", "self", "grad * reslt")
+    first = noted.run()
+    assert "reslt" in first.stderr
+    assert noted.answer() is not None
+    assert noted.run().stderr == first.stderr
+    noted.project.gradmill(generated="generated", cache="cache", strict=1).failed("reslt", status=1)
+
+
 def test_an_error_leaves_no_answer(noted: Noted) -> None:
     noted.project.set_formula("exp", "self", "grad\n  slef: grad")
     for _ in range(2):
