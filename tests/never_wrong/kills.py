@@ -18,18 +18,25 @@ from project import ROOT, elsewhere, finish
 
 from .campaign import options, run
 from .chains import Chain
-from .runs import Made, half_written
+from .runs import Made, Place, half_written
 
 KILLS = 200
-SECONDS = {"cold": 1.6, "incremental": 0.7}  # that a run takes, at most
+STARTING = 0.3  # seconds that a process takes besides
+SHARES = {"cold": 1.2, "incremental": 0.6}  # of the time that a clean run takes, in which a run is killed
 
 
 class Killed(Chain):
     """A chain of edits, before each of whose runs others are killed."""
 
+    def _run(self, place: Place, variables: Mapping[str, object]) -> Made:
+        begin = time.monotonic()
+        made = super()._run(place, variables)
+        self._took = time.monotonic() - begin + STARTING
+        return made
+
     def _disturb(self, kind: str, variables: Mapping[str, object], clean: Made) -> tuple[str, str]:
         random, halves, killed = self._random, "", False
-        kind = random.choice(list(SECONDS))
+        kind = random.choice(list(SHARES))
         if kind == "cold":
             shutil.rmtree(self._place.cache, ignore_errors=True)
             if random.random() < 0.5:
@@ -37,7 +44,7 @@ class Killed(Chain):
                 self._files = {}
         while not halves:
             process = elsewhere("-m", "gradmill", *self._place.words(variables), cwd=ROOT)
-            time.sleep(random.uniform(0.05, SECONDS[kind]))
+            time.sleep(random.uniform(0.05, SHARES[kind] * self._took))
             process.kill()
             killed |= finish(process).status == -signal.SIGKILL
             made = {name: data for name, data in self._place.files().items() if name.endswith((".h", ".cpp"))}
