@@ -28,6 +28,7 @@ CAMPAIGNS = {
     "code": Campaign("code_mutations", "pipeline/gradmill/query/table.py --count 1 --tests tests/query/test_engine.py"),
     "damage": Campaign("never_wrong.damage", "--count 3"),
     "kills": Campaign("never_wrong.kills", "--count 1"),
+    "kinds": Campaign("never_wrong.kinds", "--count 2"),
     "long": Campaign("long_tests", "--count 1 tests/session/test_unchanged.py"),
     "pairs": Campaign("pairs.campaign", "--quick --count 2"),
     "programs": Campaign("graphs.random_programs", "--count 8"),

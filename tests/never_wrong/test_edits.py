@@ -15,8 +15,7 @@ from never_wrong.edits import DERIVATIVE_KINDS, NATIVE_KINDS, Kind
 from never_wrong.groups import group_added
 from never_wrong.mutations import HEADS, MUTATIONS, Judge, Mutation, mutated
 from never_wrong.oracle import Oracle
-from never_wrong.specset import DERIVATIVES, FILES, NATIVE, TAGS, Specs, of_families, read_specs, subset
-from never_wrong.values import with_key
+from never_wrong.specset import FILES, Specs, of_families, read_specs, subset
 
 SETS = 4
 GROUPS = 3
@@ -108,30 +107,6 @@ GROUPED = {  # functions of one operator, and whether torchgen accepts them
     "gm(Tensor self) -> Tensor[][]\n  autogen: gm.out": True,
     "gm(Tensor self) -> (Tensor, Tensor[2])\n  autogen: gm.out": False,
 }
-
-
-ODD_KEYS = [  # that once got another verdict: a file, the beginning of an entry, a key, a value
-    (DERIVATIVES, "add.Tensor", "output_differentiability", "{a: 1}"),
-    (DERIVATIVES, "exp", "output_differentiability", "!!set {}"),
-    (DERIVATIVES, "exp", "output_differentiability", "!!omap [a: b]"),
-    (DERIVATIVES, "exp", "1", "{1: a}"),
-    (DERIVATIVES, "exp", "nope", "!!set {}"),
-    (DERIVATIVES, "exp", "self", "!!int ''"),
-    (NATIVE, "add.out", "precomputed", "0"),
-    (TAGS, "core", "~", "!!pairs [a: b]"),
-]
-
-
-@pytest.mark.parametrize(("name", "start", "key", "value"), ODD_KEYS)
-def test_an_odd_value_of_a_key_gets_the_verdict_of_torchgen(
-    judge: Judge, core: Specs, name: str, start: str, key: str, value: str
-) -> None:
-    specs = of_families(core, ("add", "exp"))
-    entries = specs.entries[name]
-    (at,) = (at for at, entry in enumerate(entries) if re.match(rf"- \w+: {re.escape(start)}[(\n]", entry))
-    entries[at] = with_key(entries[at], key, value)
-    verdict = judge.judge_specs(specs)
-    assert not verdict.wrong, verdict.detail
 
 
 @pytest.mark.parametrize("functions", GROUPED)

@@ -136,6 +136,18 @@ def with_key(entry: str, key: str, value: str) -> str:
     return "\n".join([first, *lines, "", ""])
 
 
+def types_in(place: str, base: str, suffix: str) -> str:
+    """The schema of a place of PLACES, with a type in it."""
+    types = {"T": f"{base}{suffix}", "A": f"{base}(a!){suffix}", "V": f"{base}(a){suffix}"}
+    return re.sub(r"\b[TAV]\b", lambda match: types[match[0]], place)
+
+
+def probe_entry(schema: str, more: str) -> str:
+    """A function's entry, with a line more or none."""
+    entry = f"\n- func: {schema}\n  dispatch:\n    CompositeExplicitAutograd: probe\n"
+    return entry + (f"  {more}\n" if more else "")
+
+
 def key_with_value(specs: Specs, random: Random) -> None:
     """A key of an entry with a value: one that it takes as a rule, or one of any kind."""
     name = random.choice([name for name in KEYS if specs.entries[name]])
@@ -148,11 +160,8 @@ def key_with_value(specs: Specs, random: Random) -> None:
 
 def function_of_types(specs: Specs, random: Random) -> None:
     """A new function with one type in one place, some with a derivative."""
-    base, suffix = random.choice(BASE_TYPES), random.choice(SUFFIXES)
-    types = {"T": f"{base}{suffix}", "A": f"{base}(a!){suffix}", "V": f"{base}(a){suffix}"}
     place, more = random.choice(PLACES)
-    schema = re.sub(r"\b[TAV]\b", lambda match: types[match[0]], place)
-    entry = f"\n- func: {schema}\n  dispatch:\n    CompositeExplicitAutograd: probe\n"
-    specs.native.append(entry + (f"  {more}\n" if more else ""))
+    schema = types_in(place, random.choice(BASE_TYPES), random.choice(SUFFIXES))
+    specs.native.append(probe_entry(schema, more))
     if random.random() < 0.3:
         specs.derivatives.append(f"\n- name: {schema}\n  self: f(grad, {'x' if ' x' in schema else 'result'})\n")
