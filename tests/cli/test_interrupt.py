@@ -45,6 +45,15 @@ print("went on")
     assert done.stderr == "interrupted: all written files are complete\n"
 
 
+def test_a_reader_that_closes_the_pipe_ends_a_run_silently(tiny: Project) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "gradmill", "list", *tiny.words]
+    done = subprocess.run(command, cwd=tiny.folder, check=False, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, "")
+
+
 def test_ctrl_c_while_modules_are_loaded_ends_quietly(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
