@@ -47,7 +47,7 @@ def main(words: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = wanted.folder or Path(temporary)
         if wanted.made:
-            from_opinfo.run = lambda wanted: {}  # type: ignore[assignment]
+            from_opinfo.run = lambda name: []
             folder = Path(temporary)
         names, end = in_order(wanted.names or definitions(), wanted)[: wanted.count], begin + wanted.minutes * 60
         asked_of = takewhile(lambda name: time.monotonic() < end, names)

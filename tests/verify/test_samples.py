@@ -15,7 +15,7 @@ from gradmill.extensions.verify.child import from_opinfo
 from gradmill.extensions.verify.child.calls import Calls, same, tensors
 from gradmill.extensions.verify.child.operators import function_of
 from gradmill.extensions.verify.child.probe import Probe
-from gradmill.extensions.verify.child.recording import SMALL
+from gradmill.extensions.verify.child.from_opinfo import SMALL
 from gradmill.extensions.verify.child.samples import Sample, samples
 from verify.sampled import overload
 

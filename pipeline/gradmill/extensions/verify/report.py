@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -15,6 +17,13 @@ from gradmill.problems.problem import Problem
 from gradmill.releases import is_at_least, minor
 
 OWN = "torch's own"  # how the checks begin that compare with torch's formula
+_TITLES = {  # of each status
+    "verified": "verified",
+    "wrong": "wrong",
+    "doubtful": "doubtful",
+    "shared": "shared with torch",
+    "unchecked": "not checked",
+}
 _PLACE = regex(r"\[.*")
 _CHECKS = {  # of `child/verdict.py`: what they verify
     "gradient": "gradients",
@@ -26,7 +35,11 @@ _CHECKS = {  # of `child/verdict.py`: what they verify
     "written": "written in place",
 }
 _DERIVED = tuple(_CHECKS)[2:]
-_MESSAGES = {
+_BY_TORCH = "is {computed}, and by the formula of torch {torch} {expected}"
+_BY_DIFFERENCES = "is {computed}, and by finite differences {expected}"
+_MASKED = "the gradient of {name} is {computed} if that of the output is"
+_SELECTS = "and by the formula of torch {torch} {expected}: where() selects"
+_MESSAGES = {  # of checks, by how their names begin
     "overwritten": "the formula writes into {name}: what it is given must stay as it is",
     "shared memory": (
         "the tangent of {name} is in the memory of that of {computed}, which changes when {name} is written to"
@@ -34,8 +47,19 @@ _MESSAGES = {
     "end": "the formula {computed}",
     "memory": "what the formula of {name} returns depends on memory that nothing has written to, or that is freed",
     "undefined gradient": "the formula raises an error if the gradient of {name} is undefined: {computed}",
+    "error": "the formula raises an error{where}: {computed}",
+    f"{OWN} tangent": f"the tangent of {{name}} {_BY_TORCH}",
+    OWN: f"the gradient of {{name}} {_BY_TORCH}",
+    "gradient of an infinite one": f"{_MASKED} infinite, by which zero is nan, {_SELECTS}",
+    "gradient of a nan": f"{_MASKED} nan, {_SELECTS}",
+    "gradient of other": f"the gradient of {{name}} for an output whose gradient no formula reads {_BY_DIFFERENCES}",
+    "gradient if": "the {subject} is {computed}, otherwise {expected}",
+    "tangent of the gradient": f"the {{check}} {_BY_DIFFERENCES}",
+    "derivative of the tangent": f"the {{check}} {_BY_DIFFERENCES}",
+    "second derivative": f"the {{check}} of {{name}} {_BY_DIFFERENCES}",
+    "": f"the {{subject}} {_BY_DIFFERENCES}",
 }
-_INCOMING = {"gradient of an infinite one": "infinite, by which zero is nan", "gradient of a nan": "nan"}
+_UNFIT = "the {subject} is of {unfit}, and must be {expected}"  # of a gradient of another type, of another shape
 
 
 class Row(Struct, frozen=True):
@@ -70,18 +94,8 @@ def report(result: Result, seconds: float, scope: str) -> Report:
 
 def _row(code: Code, verdict: Verdict) -> Row:
     subject = code.subject
-    return Row(
-        subject.name,
-        subject.operator,
-        status(verdict),
-        verdict.reason,
-        verdict.samples,
-        verdict.done,
-        verdict.skipped,
-        verdict.samples_tried,
-        verdict.findings,
-        verdict.shared,
-    )
+    found = verdict.samples, verdict.done, verdict.skipped, verdict.samples_tried, verdict.findings, verdict.shared
+    return Row(subject.name, subject.operator, status(verdict), verdict.reason, *found)
 
 
 def status(verdict: Verdict) -> str:
@@ -93,13 +107,9 @@ def status(verdict: Verdict) -> str:
 
 def line_of(verdict: Verdict, torch: str) -> str:
     """The status of a verdict, with its first finding or the reason why there is none."""
-    state = status(verdict)
-    first = min(verdict.findings, key=lambda finding: _rule(finding) != WRONG, default=None)
-    if first is not None:
-        return f"{state}: {_problem(first, torch)}"
-    if verdict.wrong_as_torchs:
-        return f"shared with torch: {_problem(verdict.wrong_as_torchs[0], torch)}"
-    return f"not checked: {verdict.reason}" if verdict.reason else state
+    found = sorted(verdict.findings, key=lambda finding: _rule(finding) != WRONG) or verdict.wrong_as_torchs
+    why = verdict.reason or next((_problem(each, torch) for each in found), "")
+    return ": ".join(filter(None, (_TITLES[status(verdict)], why)))
 
 
 def _rule(finding: Finding) -> str:
@@ -117,53 +127,28 @@ def problems(result: Result) -> Iterator[Problem]:
         name = subject.operator.partition("::")[2]
         for finding in verdict.findings:
             rule = _rule(finding)
-            yield Problem(
-                "derivatives",
-                subject.entry,
-                name,
-                _problem(finding, result.torch),
-                _hint(finding),
-                _field(subject, finding),
-                warning=rule != WRONG,
-                rule=rule,
-            )
+            told = _problem(finding, result.torch), _hint(finding), _field(subject, finding)
+            yield Problem("derivatives", subject.entry, name, *told, warning=rule != WRONG, rule=rule)
         if verdict.reason:
-            yield Problem(
-                "derivatives",
-                subject.entry,
-                name,
-                f"{subject.name} is not verified: {verdict.reason}",
-                warning=True,
-                rule=UNCHECKED,
-            )
+            why = f"{subject.name} is not verified: {verdict.reason}"
+            yield Problem("derivatives", subject.entry, name, why, warning=True, rule=UNCHECKED)
 
 
 def _problem(finding: Finding, torch: str) -> str:
-    name, computed, expected = finding.name, finding.computed, finding.expected
-    if finding.check.startswith(OWN):
-        what = "tangent" if finding.check.endswith("tangent") else "gradient"
-        return f"the {what} of {name} is {computed}, and by the formula of torch {torch} {expected}"
-    if finding.check in _MESSAGES:
-        return _MESSAGES[finding.check].format(name=name, computed=computed.removeprefix("the error: "))
-    if finding.check == "error":
-        where = f" ({_CHECKS[finding.expected]})" if finding.expected in _DERIVED else ""
-        return f"the formula raises an error{where}: {computed}"
-    if finding.check in _INCOMING:
-        masked = f"of {name} is {computed} if that of the output is {_INCOMING[finding.check]}"
-        return f"the gradient {masked}, and by the formula of torch {torch} {expected}: where() selects"
+    """What a finding says."""
     what, _, condition = finding.check.partition(" ")
-    what = f"{finding.check} of {name}" if finding.check in ("gradient", "second derivative") else f"{what} of {name}"
-    if finding.check.startswith(("tangent of the gradient", "derivative of the tangent")):
-        what = finding.check
-    elif condition == "of other outputs":
-        what = f"gradient of {name} for an output whose gradient no formula reads"
-    elif condition and finding.check != "second derivative":
-        what = f"{what} {condition}"
-    if condition.startswith("if "):
-        return f"the {what} is {computed}, otherwise {expected}"
-    if computed.startswith("a "):  # a gradient of type …, of shape …
-        return f"the {what} is of {computed.partition(' of ')[2]}, and must be {expected}"
-    return f"the {what} is {computed}, and by finite differences {expected}"
+    is_unfit = what in ("gradient", "tangent") and finding.computed.startswith("a ")
+    message = next(text for start, text in _MESSAGES.items() if finding.check.startswith(start))
+    return (_UNFIT if is_unfit else message).format(
+        check=finding.check,
+        subject=f"{what} of {finding.name} {condition}".rstrip(),
+        name=finding.name,
+        computed=finding.computed.removeprefix("the error: "),
+        unfit=finding.computed.partition(" of ")[2],
+        expected=finding.expected,
+        torch=torch,
+        where=f" ({_CHECKS[finding.expected]})" if finding.expected in _DERIVED else "",
+    )
 
 
 def _hint(finding: Finding) -> str:
@@ -201,12 +186,8 @@ def text(result: Result, seconds: float, release: str, *, details: bool, verbose
         lines += [_detail(code.subject, verdict, result.torch)] if details and verdict.verified else []
         lines += [f"{code.subject.name}:", *map(_tried, verdict.samples_tried)] if verbose else []
     lines += _unchecked(result.verdicts)
-    counts: dict[str, int] = {}
-    for _, verdict in result.verdicts:
-        counts[status(verdict)] = counts.get(status(verdict), 0) + 1
-    counts["not checked"], counts["shared with torch"] = counts.pop("unchecked", 0), counts.pop("shared", 0)
-    order = ("verified", "wrong", "doubtful", "shared with torch", "not checked")
-    found = ", ".join(f"{counts[key]} {key}" for key in order if counts.get(key)) or "no formulas"
+    counts = Counter(status(verdict) for _, verdict in result.verdicts)
+    found = ", ".join(f"{counts[key]} {title}" for key, title in _TITLES.items() if counts[key]) or "no formulas"
     known = len(result.verdicts) - result.new
     earlier = f"; {known} known from earlier" if known else ""
     older = "" if is_at_least(minor(result.torch), minor(release)) else f", which is older than the set's {release}"
@@ -219,9 +200,7 @@ def _detail(subject: Subject, verdict: Verdict, torch: str) -> str:
     left = [_reason(each) for each in verdict.skipped]
     line = f"{subject.name}: {', '.join(done)}; {sum(verdict.samples.values())} samples"
     shared = [f"{_problem(each, torch)}, as torch's own: {_sample(each)}" for each in verdict.shared]
-    return "\n".join(
-        [line, *(f"  not checked at some samples: {reason}" for reason in left), *(f"  {s}" for s in shared)]
-    )
+    return "\n  ".join((line, *(f"not checked at some samples: {reason}" for reason in left), *shared))
 
 
 def _tried(sample: Tried) -> str:
@@ -244,3 +223,6 @@ def _unchecked(verdicts: Iterable[tuple[Code, Verdict]]) -> list[str]:
         if verdict.reason:
             by_reason.setdefault(verdict.reason, []).append(code.subject.name)
     return [f"not checked: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+
+
+PRINTED: dict[str, Any] = {"verify": Report}

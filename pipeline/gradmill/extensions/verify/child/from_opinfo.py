@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from types import NoneType
 from typing import Any
 from unittest.mock import patch
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradmill.extensions.verify.child.calls import Values, mapped, tensors
-from gradmill.extensions.verify.child.recording import Recorder, bare_name
 
 Recorded = list[tuple[str, Values]]  # where a call is from, and its values
 
 SAMPLES = 40  # of a function and a dtype
+SMALL, LARGEST = 400, 10_000  # elements of all tensors of a call: larger ones are kept where there are no small ones
+KEPT, LARGE = 24, 2  # calls kept with the same modes, real or complex; large ones
 _DTYPES = (torch.float64, torch.complex128)
+_PLAIN = (Tensor, bool, int, float, complex, str, NoneType, torch.dtype, torch.device)  # what torch.save keeps
 
 # Functions whose samples call an operator that has another name.
 _CALLERS = {
@@ -38,30 +44,95 @@ _CALLERS = {
 }
 
 
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keeps the calls of one overload, below autograd, that are small and differ in what their arguments are: shapes
+    and dtypes of tensors, other values."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.source = ""
+        self._name = name
+        self._small: Recorded = []
+        self._large: Recorded = []
+        self._seen: set[tuple[Any, ...]] = set()
+        self._counts: Counter[tuple[Any, ...]] = Counter()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if func.name() == self._name:
+            self._keep(complete(func._schema, args, kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+    def found(self) -> Recorded:
+        """The small calls, or else large ones."""
+        return self._small or self._large
+
+    def _keep(self, values: Values) -> None:
+        size, key = sum(each.numel() for each in tensors(values)), signature(values)
+        mode = (any(each.is_complex() for each in tensors(values)), *(each for each in values if isinstance(each, str)))
+        if size > LARGEST or key in self._seen or not can_be_kept(values):
+            return
+        kept, most = (self._small, KEPT) if size <= SMALL else (self._large, LARGE)
+        if self._counts[size <= SMALL, *mode] < most:
+            self._seen.add(key)
+            self._counts[size <= SMALL, *mode] += 1
+            kept.append((self.source, mapped(torch.clone, values)))
+
+
+def complete(schema: torch._C.FunctionSchema, args: Sequence[Any], keyword: Mapping[str, Any]) -> Values:
+    """One value for each argument of a schema: torch leaves out defaults."""
+    given = list(args)
+    rest = [keyword.get(each.name, each.default_value) for each in schema.arguments[len(given) :]]
+    return tuple(list(each) if isinstance(each, tuple) else each for each in (*given, *rest))
+
+
+def can_be_kept(value: Any) -> bool:
+    """Whether a value, or all in a list, is on the CPU, dense and in double precision, if it has a precision."""
+    if isinstance(value, list | tuple):
+        return all(map(can_be_kept, value))
+    if not isinstance(value, Tensor):
+        return isinstance(value, _PLAIN)
+    if type(value) not in (Tensor, torch.nn.Parameter) or value.layout != torch.strided or value.is_quantized:
+        return False
+    known = value.dtype in _DTYPES or not (value.is_floating_point() or value.is_complex())
+    return known and value.device.type == "cpu"
+
+
+def signature(value: Any) -> Any:
+    """What makes a value another kind of argument."""
+    if isinstance(value, Tensor):
+        return (tuple(value.shape), value.dtype)
+    return tuple(map(signature, value)) if isinstance(value, list | tuple) else (type(value).__name__, repr(value))
+
+
 def recorded(name: str, folder: Path | None) -> Recorded:
     """The calls of the overload `name`, `aten::add.Tensor`, in torch's samples; [] if torch has none, or no samples.
 
     They are read from `folder`. If it does not have them, the functions with the operator's name are run.
     """
-    if folder is not None and (kept := _read(folder, name)) is not None:
-        return kept
-    calls = run(_wanted(name)).get(name, [])
-    if folder is not None:
-        _write(folder, name, calls)
-    return calls
+    if folder is None:
+        return run(name)
+    path = folder / f"samples-{torch.__version__}" / f"{name.replace('::', '.')}.pt"
+    try:
+        return [(source, tuple(values)) for source, values in torch.load(path, weights_only=True)]
+    except Exception:  # it is missing or damaged: it is recorded again
+        calls = run(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            torch.save([[source, list(values)] for source, values in calls], file)
+        os.replace(file.name, path)
+        return calls
 
 
-def run(wanted: frozenset[str]) -> dict[str, Recorded]:
-    """What the functions with these names call, of each overload."""
-    recorder = Recorder()
+def run(name: str) -> Recorded:
+    """What the functions that may call an overload call it with."""
+    recorder, wanted = Recorder(name), _wanted(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for info in _infos():
-            names = _names(info)
-            if names & wanted:
-                recorder.names = names
-                for dtype in _DTYPES:
-                    _run(info, dtype, recorder)
+            for dtype in _DTYPES if _names(info) & wanted else ():
+                _run(info, dtype, recorder)
     return recorder.found()
 
 
@@ -85,7 +156,17 @@ def _names(info: Any) -> frozenset[str]:
     return frozenset(bare_name(each) for each in names if each)
 
 
+def bare_name(name: str) -> str:
+    """A name without namespace, overload and what surrounds it: `softmax` of `aten::_softmax` and
+    `nn.functional.softmax`."""
+    if "::" in name:
+        name = name.rsplit("::", maxsplit=1)[-1].split(".", maxsplit=1)[0]
+    name = name.removeprefix("nn.functional.").replace(".", "_").strip("_")
+    return name.removeprefix("native_").removeprefix("slow_")
+
+
 def _wanted(name: str) -> frozenset[str]:
+    """The functions whose samples may call an operator: its name begins with theirs, as `softmax_backward_data`."""
     pieces = bare_name(name).split("_")
     starts = ["_".join(pieces[:end]) for end in range(1, len(pieces) + 1)]
     return frozenset(starts).union(*(_CALLERS.get(each, ()) for each in starts))
@@ -121,27 +202,3 @@ def _backward(outputs: list[Tensor], sample: Any) -> None:
 def _in_place(function: Any, sample: Any) -> None:
     with torch.no_grad():
         function(mapped(torch.clone, sample.input), *sample.args, **sample.kwargs)
-
-
-def _home(folder: Path) -> Path:
-    return folder / f"samples-{torch.__version__}"
-
-
-def _read(folder: Path, name: str) -> Recorded | None:
-    path = _home(folder) / f"{name.replace('::', '.')}.pt"
-    try:
-        kept = torch.load(path, weights_only=True)
-        return [(source, tuple(values)) for source, values in kept]
-    except Exception:  # it is missing or damaged: it is recorded again
-        return None
-
-
-def _write(folder: Path, name: str, calls: Recorded) -> None:
-    """Keeps calls in a file that is whole or missing."""
-    home = _home(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    path = home / f"{name.replace('::', '.')}.pt"
-    handle, temporary = tempfile.mkstemp(dir=home)
-    with os.fdopen(handle, "wb") as file:
-        torch.save([[source, list(values)] for source, values in calls], file)
-    os.replace(temporary, path)

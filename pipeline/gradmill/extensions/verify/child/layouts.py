@@ -14,29 +14,28 @@ Variant = tuple[str, Values]  # what is special, and the values
 _Change = tuple[str, Callable[[Tensor], Tensor | None]]
 
 
-def layouts(names: list[str], values: Values) -> Iterator[Variant]:
+def layouts(arguments: list[Any], values: Values) -> Iterator[Variant]:
     """Variants of a call: each tensor in another layout, and all of them."""
-    return _changes(_LAYOUTS, names, values)
+    return _changes(_LAYOUTS, arguments, values)
 
 
-def sizes(names: list[str], values: Values) -> Iterator[Variant]:
+def sizes(arguments: list[Any], values: Values) -> Iterator[Variant]:
     """Variants of a call: with one element, of which some tensors are 0-dim; with none; with tensors that are broadcast
     or of lower rank."""
     yield "one element", mapped(_one_element, values)
     yield from _resized("empty", 0, values)
     of_rank_one = mapped(lambda each: _one_element(each).reshape(-1), values)
-    yield from _changes((("0-dim", _0_dim),), names, of_rank_one)
-    yield from _changes(_SIZES, names, values)
+    yield from _changes((("0-dim", _0_dim),), arguments, of_rank_one)
+    yield from _changes(_SIZES, arguments, values)
     yield from _resized("one", 1, values)
 
 
-def _changes(changes: Iterable[_Change], names: list[str], values: Values) -> Iterator[Variant]:
+def _changes(changes: Iterable[_Change], arguments: list[Any], values: Values) -> Iterator[Variant]:
     for what, function in changes:
-        others = {
-            place: other for place, value in enumerate(values) if (other := change_each(function, value)) is not None
-        }
+        changed = {place: change_each(function, value) for place, value in enumerate(values)}
+        others = {place: other for place, other in changed.items() if other is not None}
         for place, other in others.items():
-            yield f"{what} {names[place]}", replaced(values, {place: other})
+            yield f"{what} {arguments[place].name}", replaced(values, {place: other})
         if len(others) > 1:
             yield f"{what} tensors", replaced(values, others)
 
@@ -63,12 +62,6 @@ def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:
         yield f"{what}: {length} to {size}", mapped(cut, values)
 
 
-def _channels_last(tensor: Tensor) -> Tensor | None:
-    if tensor.dim() not in (4, 5):
-        return None
-    return tensor.contiguous(memory_format=torch.channels_last if tensor.dim() == 4 else torch.channels_last_3d)
-
-
 def _expanded(tensor: Tensor) -> Tensor | None:
     """Of numbers: indices would be repeated."""
     return tensor[:1].expand_as(tensor) if is_float(tensor) and tensor.dim() and tensor.shape[0] > 1 else None
@@ -84,10 +77,11 @@ def _one_element(tensor: Tensor) -> Tensor:
     return first if is_float(tensor) or tensor.dtype == torch.bool else torch.zeros_like(first)
 
 
+_LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
 _LAYOUTS: tuple[_Change, ...] = (
     ("transposed", lambda each: each.mT.contiguous().mT if each.dim() > 1 else None),
     ("expanded", _expanded),
-    ("channels-last", _channels_last),
+    ("channels-last", lambda each: each.contiguous(memory_format=_LAST[each.dim()]) if each.dim() in _LAST else None),
     ("strided", lambda each: torch.stack([each, each], -1)[..., 0] if each.dim() else None),
 )
 _SIZES: tuple[_Change, ...] = (

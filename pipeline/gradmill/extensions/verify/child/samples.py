@@ -6,6 +6,7 @@ known to be accepted. Variants of the first ones follow: other arguments, layout
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import combinations, islice, zip_longest
@@ -21,7 +22,7 @@ from gradmill.extensions.verify.child.calls import Calls, Function, Values, is_f
 from gradmill.extensions.verify.child.from_opinfo import Recorded
 from gradmill.extensions.verify.child.layouts import Variant, layouts, sizes
 from gradmill.extensions.verify.child.probe import Probe
-from gradmill.extensions.verify.child.special_points import points, points_of_variants
+from gradmill.extensions.verify.child.special_points import first_points, points, points_of_variants
 from gradmill.extensions.verify.child.values import made
 
 
@@ -57,21 +58,19 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
     plain = list(_plain(calls, schema, own, limit))
     yield from plain
     bases = list(_with_complex(calls, _bases(plain)))
-    names = [each.name for each in calls.arguments]
     is_checked = not calls.probe.deaths
-    kinds = [_variants(calls, "point", bases, 3 * limit, lambda values: points(calls.arguments, values))]
-    if len(set(map(strings, bases))) > 1:  # each mode has its own points
-        kinds.append(
-            _variants(calls, "point", bases, 3 * limit, lambda values: islice(points(calls.arguments, values), 3))
-        )
-    if not {"size", "stride"} <= set(names):  # else it reads memory by strides of its own
-        changes = (sizes, layouts) if is_checked else (layouts,)
-        kinds[:0] = [_variants(calls, "layout", bases, limit, partial(change, names)) for change in changes]
-    if is_checked:
-        of_arguments = partial(points_of_variants, calls.arguments)
-        kinds.append(_variants(calls, "point", bases, 3 * limit, of_arguments))
-        for changed, count in ((pairs, 2 * limit), (other_arguments, limit)):
-            kinds.insert(0, _variants(calls, "plain", bases, count, partial(changed, calls.arguments)))
+    has_modes = len(set(map(strings, bases))) > 1  # each has its own points
+    has_layouts = not {"size", "stride"} <= {each.name for each in calls.arguments}  # else it has strides of its own
+    rows = (
+        (is_checked, "plain", limit, other_arguments),
+        (is_checked, "plain", 2 * limit, pairs),
+        (is_checked and has_layouts, "layout", limit, sizes),
+        (has_layouts, "layout", limit, layouts),
+        (True, "point", 3 * limit, points),
+        (has_modes, "point", 3 * limit, first_points),
+        (is_checked, "point", 3 * limit, points_of_variants),
+    )
+    kinds = (_variants(calls, kind, bases, count, variants) for wanted, kind, count, variants in rows if wanted)
     for of_each_kind in zip_longest(*kinds):  # who has no time for all sees some of each
         yield from (each for each in of_each_kind if each is not None)
 
@@ -160,30 +159,21 @@ def strings(values: Values) -> tuple[str, ...]:
 
 
 def _variants(
-    calls: Calls, kind: str, bases: list[Values], limit: int, variants: Callable[[Values], Iterable[Variant]]
+    calls: Calls, kind: str, bases: list[Values], limit: int, variants: Callable[[list[Any], Values], Iterable[Variant]]
 ) -> Iterator[Sample]:
     """Up to `limit` of the variants of calls: first each of one of the calls, in turn, then the others."""
-    of_kind: dict[str, list[tuple[Values, Values]]] = {}
-    for turn in zip_longest(*map(variants, bases)):
+    of_kind = defaultdict[str, list[tuple[Values, Values]]](list)
+    for turn in zip_longest(*(variants(calls.arguments, base) for base in bases)):
         for base, variant in zip(bases, turn):
             if variant is not None:
-                of_kind.setdefault(variant[0], []).append((variant[1], base))
+                of_kind[variant[0]].append((variant[1], base))
     order = (
         (what, *own[(turn + number) % len(own)])
         for turn in range(len(bases))
         for number, (what, own) in enumerate(of_kind.items())
-        if turn < len(own)
+        if turn < len(own) and not (calls.overwrites and SAME in what)
     )
-    count = 0
-    for what, values, base in order:
-        if count == limit:
-            return
-        if calls.overwrites and SAME in what:
-            continue
-        if not all(map(same, values, base)) and _accepts(calls, kind, values):
-            count += 1
-            yield Sample(values, "a variant", kind, what)
-
-
-def _accepts(calls: Calls, kind: str, values: Values) -> bool:
-    return calls.accepts_layout(values) if kind == "layout" else calls.accepts(values, finite=kind != "point")
+    accepts = calls.accepts_layout if kind == "layout" else partial(calls.accepts, finite=kind != "point")
+    accepted = (each for each in order if not all(map(same, *each[1:])) and accepts(each[1]))
+    for what, values, _ in islice(accepted, limit):
+        yield Sample(values, "a variant", kind, what)

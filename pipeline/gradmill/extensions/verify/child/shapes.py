@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 
 import torch
@@ -23,9 +23,8 @@ _MIXED: tuple[Shape, ...] = ((2, 3), (3, 2), (3, 3), (3,), (2,), (2, 2, 3), (2, 
 _GRID, _SIDES = 3, (2, 3, 6, 4, 1, 5)  # of gradients: where there is a grid, and elsewhere
 
 # What tensors of these names are in operators on channels: a vector with a value for each.
-_PER_CHANNEL = re.compile("bias|running|save_|mean|rstd|invstd|scale|zero_point|var$")
-_GRADIENT = re.compile("grad")
-_WEIGHT = re.compile("weight")
+_PER_CHANNEL = ".*(bias|running|save_|mean|rstd|invstd|scale|zero_point).*|.*var"
+_WEIGHT = ".*weight.*"
 
 # Names that products of matrices have, or directions with their lengths, with shapes that fit.
 _FACTORS: dict[str, Shape] = {
@@ -49,19 +48,23 @@ def themes(schema: torch._C.FunctionSchema, rng: Random) -> Theme:
     if (ranks or windows) and rng.random() < 0.8:
         return _images(ranks[0] if ranks else rng.choice((1, 2, 3)), rng, (_GRID,) if "grid" in names else _SIDES)
     if ("log_probs" in names or {"weight", "pad"} <= names) and rng.random() < 0.8:
-        return lambda name: _SEQUENCES.get(name, (2,))
-    if {"src", "start"} <= names and rng.random() < 0.8:
-        return _slices(rng)
-    if names & _FACTORS.keys() and rng.random() < 0.7:
-        return _factors(rng)
-    if any(map(_PER_CHANNEL.search, names)) and rng.random() < 0.6:
+        return _named(_SEQUENCES, (2,))
+    if {"src", "start"} <= names and rng.random() < 0.8:  # a tensor, and what may be a slice of it
+        return _named({"src": rng.choice(((1, 3), (2, 1), (2, 2)))}, (2, 3))
+    if names & _FACTORS.keys() and rng.random() < 0.7:  # a product and what it is added to
+        return _named(_FACTORS, rng.choice(_SUMS))
+    if any(re.fullmatch(_PER_CHANNEL, name) for name in names) and rng.random() < 0.6:
         return rng.choice((_channels, _layers))(rng)
     return rng.choice(_GENERAL)(rng)
 
 
+def _named(shapes: Mapping[str, Shape], other: Shape) -> Theme:
+    """The shape of the first pattern that fits a name; `other` if none does."""
+    return lambda name: next((shape for pattern, shape in shapes.items() if re.fullmatch(pattern, name)), other)
+
+
 def _all_alike(rng: Random) -> Theme:
-    shape = rng.choice(((2, 3), (2, 3), (3, 3), (3,), (), (2, 3, 3), (2, 2, 3, 3)))
-    return lambda name: shape
+    return _named({}, rng.choice(((2, 3), (2, 3), (3, 3), (3,), (), (2, 3, 3), (2, 2, 3, 3))))
 
 
 def _broadcast(rng: Random) -> Theme:
@@ -72,34 +75,16 @@ def _mixed(rng: Random) -> Theme:
     return lambda name: rng.choice(_MIXED)
 
 
-def _factors(rng: Random) -> Theme:
-    """A product and what it is added to; two factors without names are a matrix and one that fits."""
-    other = rng.choice(_SUMS)
-    return lambda name: _FACTORS.get(name, other)
-
-
-def _slices(rng: Random) -> Theme:
-    """A tensor, and what may be a slice of it."""
-    slice_ = rng.choice(((1, 3), (2, 1), (2, 2)))
-    return lambda name: slice_ if name == "src" else (2, 3)
-
-
 def _channels(rng: Random) -> Theme:
     """(N, C, …) with a vector for channels."""
     shape = (2, CHANNELS, *rng.choice(((), (3,), (2, 2))))
-    return lambda name: (CHANNELS,) if _PER_CHANNEL.search(name) or _WEIGHT.search(name) else shape
+    return _named({f"{_PER_CHANNEL}|{_WEIGHT}": (CHANNELS,)}, shape)
 
 
 def _layers(rng: Random) -> Theme:
     """(N, …) whose last dimension is normalized: statistics have a value for each N."""
     statistics = rng.choice(((2, 1), (2,)))
-
-    def shape(name: str) -> Shape:
-        if re.fullmatch("mean|rstd|save_.*", name):
-            return statistics
-        return (3,) if _WEIGHT.search(name) or _PER_CHANNEL.search(name) else (2, 3)
-
-    return shape
+    return _named({"mean|rstd|save_.*": statistics, f"{_PER_CHANNEL}|{_WEIGHT}": (3,)}, (2, 3))
 
 
 def _images(rank: int, rng: Random, sides: Shape) -> Theme:
@@ -107,19 +92,15 @@ def _images(rank: int, rng: Random, sides: Shape) -> Theme:
     batch = 2 if rank < 3 else 1
     kernel = (CHANNELS, rng.choice((CHANNELS, CHANNELS // 2, 1)), *[KERNEL] * rank)
     side = rng.choice(sides)
-
-    def shape(name: str) -> Shape:
-        if _GRADIENT.search(name) or name == "indices":
-            return (batch, CHANNELS, *[side] * rank)
-        if _WEIGHT.search(name):
-            return kernel
-        if name in ("grid", "theta"):
-            return (batch, *[_GRID] * rank, rank) if name == "grid" else (batch, rank, rank + 1)
-        if name == "random_samples":
-            return (batch, CHANNELS, rank)
-        return (CHANNELS,) if _PER_CHANNEL.search(name) else (batch, CHANNELS, *[SIDE] * rank)
-
-    return shape
+    shapes = {
+        ".*grad.*|indices": (batch, CHANNELS, *[side] * rank),
+        _WEIGHT: kernel,
+        "grid": (batch, *[_GRID] * rank, rank),
+        "theta": (batch, rank, rank + 1),
+        "random_samples": (batch, CHANNELS, rank),
+        _PER_CHANNEL: (CHANNELS,),
+    }
+    return _named(shapes, (batch, CHANNELS, *[SIDE] * rank))
 
 
 _GENERAL = (_all_alike, _all_alike, _all_alike, _broadcast, _mixed, _mixed, _channels, _layers)

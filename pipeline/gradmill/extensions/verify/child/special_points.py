@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations, islice, zip_longest
 from typing import Any
 
@@ -30,6 +31,11 @@ def points(arguments: list[Any], values: Values) -> Iterator[Variant]:
     own = [place for place in places if not names[place].startswith("grad")]
     yield from _at(arguments, values, own or places)
     yield from _at(arguments, values, [place for place in places if own and place not in own])
+
+
+def first_points(arguments: list[Any], values: Values) -> Iterator[Variant]:
+    """The first three of them."""
+    return islice(points(arguments, values), 3)
 
 
 def points_of_variants(arguments: list[Any], values: Values) -> Iterator[Variant]:
@@ -132,61 +138,42 @@ def _around(number: float) -> Callable[[Tensor], Tensor | None]:
     return near
 
 
-def _with(number: float) -> Callable[[Tensor], Tensor | None]:
-    """One element is a number."""
+def _is_square(each: Tensor) -> bool:
+    return each.dim() > 1 and each.shape[-1] == each.shape[-2] > 1
 
-    def put(each: Tensor) -> Tensor:
-        copy = each.clone(memory_format=torch.contiguous_format)
-        copy.view(-1)[0] = number
-        return copy
 
-    return put
+def _filled(each: Tensor, number: Any, places: slice = slice(1)) -> Tensor:
+    """Some of all elements, by default the first, are a number."""
+    flat = each.flatten().clone()
+    flat[places] = number
+    return flat.reshape(each.shape)
 
 
 def _tied_pair(each: Tensor) -> Tensor | None:
     """The two largest values are equal."""
     if each.is_complex() or each.numel() < 2:
         return None
-    copy = each.clone(memory_format=torch.contiguous_format)
-    copy.view(-1)[0] = copy.view(-1)[-1] = copy.max()
-    return copy
-
-
-def _is_square(each: Tensor) -> bool:
-    return each.dim() > 1 and each.shape[-1] == each.shape[-2] > 1
-
-
-def _identity(each: Tensor) -> Tensor | None:
-    """All singular values and eigenvalues are equal."""
-    return torch.eye(each.shape[-1], dtype=each.dtype).expand_as(each).clone() if _is_square(each) else None
-
-
-def _zero_row(each: Tensor) -> Tensor | None:
-    if each.dim() < 2:
-        return None
-    copy = each.clone(memory_format=torch.contiguous_format)
-    copy[0] = 0
-    return copy
+    return _filled(each, each.max(), slice(None, None, each.numel() - 1))
 
 
 _FIRST: tuple[_Point, ...] = (
     ("two largest equal", _tied_pair),
-    ("a zero", _with(0.0)),
+    ("a zero", partial(_filled, number=0.0)),
     ("zeros", _constant(0.0)),
     ("equal rows", lambda x: x[:1].expand_as(x).clone() if x.dim() > 1 and x.shape[0] > 1 else None),
-    ("a nan", _with(math.nan)),
-    ("an inf", _with(math.inf)),
+    ("a nan", partial(_filled, number=math.nan)),
+    ("an inf", partial(_filled, number=math.inf)),
 )
 _OTHERS: tuple[_Point, ...] = (
     ("ones", _constant(1.0)),
     ("minus ones", _constant(-1.0)),
-    ("identity", _identity),
+    ("identity", lambda x: torch.eye(x.shape[-1], dtype=x.dtype).expand_as(x).clone() if _is_square(x) else None),
     ("singular", lambda x: x[..., :1, :].expand_as(x).clone() if _is_square(x) else None),
     ("around zero", _around(0.0)),
     ("ties", _constant(0.5)),
     ("equal columns", lambda x: x[..., :1].expand_as(x).clone() if x.dim() and x.shape[-1] > 1 else None),
-    ("a row of zeros", _zero_row),
-    ("a -inf", _with(-math.inf)),
+    ("a row of zeros", lambda x: _filled(x, 0, slice(x[0].numel())) if x.dim() > 1 else None),
+    ("a -inf", partial(_filled, number=-math.inf)),
     ("around one", _around(1.0)),
     ("at 3", _constant(3.0)),
     ("at -3", _constant(-3.0)),

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gradmill.extensions.verify.child.calls import Calls, is_float, tensors
 from gradmill.extensions.verify.child.calls import Values as Call
-from gradmill.extensions.verify.child.recording import signature
+from gradmill.extensions.verify.child.from_opinfo import signature
 from gradmill.extensions.verify.child.shapes import CHANNELS, DIM, FLAT, KERNEL, OVERWRITES, SIDE, Shape, Theme, themes
 
 TRIES = 300
