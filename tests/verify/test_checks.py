@@ -19,19 +19,25 @@ from gradmill.extensions.verify import model
 from gradmill.extensions.verify.child import checks
 from gradmill.extensions.verify.child.call_at_sample import Point, slope
 from gradmill.extensions.verify.child.calls import SEED
-from gradmill.extensions.verify.child.device import Device
 from gradmill.extensions.verify.child.formulas import (
     Args,
     CompiledFormulas,
     FormulaError,
     Formulas,
     NotImplementedFormula,
+    TorchFormulas,
     tangent,
 )
-from gradmill.extensions.verify.child.operators import function_of, has_kernel, overload, own_formula, torchs_function
+from gradmill.extensions.verify.child.operators import (
+    Device,
+    function_of,
+    has_kernel,
+    overload,
+    own_formula,
+    torchs_function,
+)
 from gradmill.extensions.verify.child.own import is_shared
 from gradmill.extensions.verify.child.samples import Sample
-from gradmill.extensions.verify.child.torchs import TorchFormulas
 from gradmill.extensions.verify.child.verdict import Verdict
 from gradmill.extensions.verify.child.written import written
 from gradmill.extensions.verify.process import environment
@@ -839,7 +845,7 @@ from torch import tensor
 from gradmill.extensions.verify.child.operators import function_of, overload
 from gradmill.extensions.verify.child.checks import memory
 from gradmill.extensions.verify.child.call_at_sample import Point
-from gradmill.extensions.verify.child.torchs import TorchFormulas
+from gradmill.extensions.verify.child.formulas import TorchFormulas
 operator = "aten::native_batch_norm"
 schema = overload(operator)._schema
 names = [each.name for each in schema.arguments]

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from project import ROOT
 
-from gradmill.extensions.verify.library import Library
-from gradmill.extensions.verify.linking import link
+from gradmill.extensions.verify.library import Library, link
 from gradmill.extensions.verify.model import Code, Subject
 from gradmill.extensions.verify.run import installed_torch
 

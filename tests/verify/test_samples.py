@@ -13,9 +13,9 @@ from torch import Tensor
 
 from gradmill.extensions.verify.child import from_opinfo
 from gradmill.extensions.verify.child.calls import Calls, same, tensors
+from gradmill.extensions.verify.child.from_opinfo import SMALL
 from gradmill.extensions.verify.child.operators import function_of
 from gradmill.extensions.verify.child.probe import Probe
-from gradmill.extensions.verify.child.from_opinfo import SMALL
 from gradmill.extensions.verify.child.samples import Sample, samples
 from verify.sampled import overload
 

@@ -15,7 +15,7 @@ from copies import copy_of
 from jsonschema import Draft202012Validator
 from project import Project, Run
 
-from gradmill.extensions.verify.linking import link
+from gradmill.extensions.verify.library import link
 from gradmill.extensions.verify.model import Code, Subject
 from gradmill.extensions.verify.process import Checker
 from gradmill.extensions.verify.run import installed_torch

@@ -1,13 +1,17 @@
-"""Compiles formulas into a library, against the installed torch."""
+"""Compiles formulas into a library, against the installed torch, which is loaded next to libtorch.
+
+The library is not linked with libtorch, whose symbols take the linker longer than all else: the process that loads it
+makes them visible to it (`child/operators.py`), and says where those are that libtorch has but does not export.
+"""
 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -15,17 +19,27 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from gradmill.extensions.verify.headers import Headers, is_slow
-from gradmill.extensions.verify.linking import link
 from gradmill.extensions.verify.model import Code
 from gradmill.families.sections import Text
+from gradmill.families.template import Template
 from gradmill.io.files import replace_file
 from gradmill.query.memo import digest
 
 _HERE = Path(__file__).parent / "cpp"
+_TEXT = {
+    section: Template(text, blocks=False)
+    for name in ("formulas.cpp", "stubs.s")
+    for section, versions in Text(_HERE / name).versions.items()
+    for text in versions.values()
+}
 _FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
+# Each source has the helpers of a file, which define what libtorch may define, too: the library's own are called.
+_LINKED = ("-shared", "-fPIC", "-w", "-Wl,-z,muldefs", "-Wl,-Bsymbolic-functions")
 # ccache reads the list of headers that the compiler wrote, and so runs no preprocessor of its own; ours are new files.
 _CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime"}
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
+_ERROR = re.compile(r"^((\S+?):\d+:\d+: (?:fatal )?error: (.*))$", re.MULTILINE)
+_API = os.path.join("torch", "csrc", "api", "include")
 _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer read headers more often
 
 
@@ -58,7 +72,7 @@ class Library:
         self._folder, self._torch, self._helpers = folder, torch, os.path.abspath(helpers) if helpers else ""
         self._before = f'{headers}#include "{self._helpers}"\n' if helpers else headers
         self._headers = Headers(torch.include)
-        self._replaced = self._headers.helpers() & defined(headers)
+        self._replaced = sorted(self._headers.helpers() & defined(headers))
         self._compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or ""
         self._launcher = [path] if (path := shutil.which("ccache")) else []
 
@@ -67,9 +81,11 @@ class Library:
         helpers do not compile, and if the objects do not link."""
         if not self._compiler:
             raise LookupError("no C++ compiler: install g++ or clang")
-        path = self._folder / "formulas.so"
+        path, objects, failed = self._folder / "formulas.so", list[Path](), dict[str, str]()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            objects, failed = _together(list(pool.map(self._objects, _chunks(codes))))
+            for own, errors in pool.map(self._objects, _chunks(codes)):
+                objects += own
+                failed |= errors
         if objects:
             link(self._compiler, objects, Path(self._torch.folder, "lib", "libtorch_cpu.so"), path)
         return Compiled(path if objects else None, failed)
@@ -79,40 +95,45 @@ class Library:
         if not self._helpers:
             return set()
         words = " ".join(path.read_text() for path in self._folder.glob("*.d")).replace("\\\n", " ").split()
-        others = tuple(f"{each}{os.sep}" for each in (self._torch.include, _HERE))
+        others = tuple(f"{each}{os.sep}" for each in (self._torch.include, _HERE, os.path.abspath(self._folder)))
         paths = {os.path.abspath(os.path.join(self._folder, word)) for word in words if not word.endswith(":")}
-        return {path for path in paths if not path.startswith((*others, f"{os.path.abspath(self._folder)}{os.sep}"))}
+        return {path for path in paths if not path.startswith(others)}
 
     def _objects(self, codes: Sequence[Code], *, whole: bool = False) -> tuple[list[Path], dict[str, str]]:
         """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. As
         headers may be missing, these are compiled again with torch's own headers (`whole`)."""
-        source, starts = self._source(codes)
+        source = self._source(codes)
         output = self._compile(source, codes, whole=whole)
         if not output:
             return [source.with_suffix(".o")], {}
-        if self._helpers and (found := _error_of(os.path.dirname(self._helpers), output)):
-            raise LookupError(found)
-        errors = _errors(output, source.name, starts) or dict.fromkeys(range(len(codes)), _first_error(output))
-        failed = {codes[i].subject.name: why for i, why in errors.items()}
+        found = _ERROR.findall(output)
+        for error, path, _ in found if self._helpers else ():
+            if path.startswith(os.path.dirname(self._helpers) + os.sep):
+                raise LookupError(error)
+        names = [code.subject.name for code in codes]
+        first = found[0][2] if found else output.strip()
+        failed = {name: why for _, name, why in reversed(found) if name in names} or dict.fromkeys(names, first)
         again, rest = ([each for each in codes if (each.subject.name in failed) == flag] for flag in (True, False))
-        parts = [self._objects(rest, whole=whole)] if rest else []
-        if not whole:
-            parts.append(self._objects(again, whole=True))
-        objects, others = _together(parts)
-        return objects, others | (failed if whole else {})
+        objects, others = self._objects(rest, whole=whole) if rest else ([], {})
+        if whole:
+            return objects, others | failed
+        more, failed = self._objects(again, whole=True)
+        return objects + more, others | failed
 
-    def _source(self, codes: Sequence[Code]) -> tuple[Path, list[int]]:
-        """A source, and the line at which the functions of each formula begin."""
-        before, after = _frame(self._before, self._replaced)
-        starts, texts, line = [], [before], before.count("\n") + 1
-        for code in codes:
-            starts.append(line)
-            texts.append(code.text + "\n")
-            line += texts[-1].count("\n")
-        text = "".join((*texts, after))
+    def _source(self, codes: Sequence[Code]) -> Path:
+        """A source, in which errors are at a line of the Node whose formulas have them. Functions of torch's of which a
+        header of the set has one have another name there."""
+        text = _TEXT["source"].fill(
+            {
+                "away": "".join(f"#define {name} torchs_{name}\n" for name in self._replaced),
+                "back": "".join(f"#undef {name}\n" for name in self._replaced),
+                "helpers": self._before,
+                "functions": "".join(f'#line 1 "{code.subject.name}"\n{code.text}\n' for code in codes),
+            }
+        )
         path = self._folder / f"{digest(text.encode()).hex()[:16]}.cpp"
         replace_file(str(path), text.encode())
-        return path, starts
+        return path
 
     def _compile(self, source: Path, codes: Sequence[Code], *, whole: bool) -> str:
         """Compiles a source to an object. The compiler's output if it fails, else "". `whole`: with torch's headers."""
@@ -124,7 +145,9 @@ class Library:
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(path), content.encode())
-        folders = [f"-I{each}" for each in (headers.name, _HERE, *self._includes())]
+        folders = [
+            f"-I{each}" for each in (headers.name, _HERE, self._torch.include, os.path.join(self._torch.include, _API))
+        ]
         output = ["-MMD" if self._helpers else "-MD", "-c", source.name, "-o", source.with_suffix(".o").name]
         environment = os.environ if self._helpers else os.environ | _CCACHE  # which needs all headers in the list
         command = [*self._launcher, self._compiler, *_FLAGS, *folders, *output]
@@ -133,49 +156,10 @@ class Library:
         )
         return done.stderr or "error: no reason given" if done.returncode else ""
 
-    def _includes(self) -> tuple[str, str]:
-        return self._torch.include, os.path.join(self._torch.include, "torch", "csrc", "api", "include")
-
-
-def _together(parts: Sequence[tuple[list[Path], dict[str, str]]]) -> tuple[list[Path], dict[str, str]]:
-    """The objects and the errors of several sources."""
-    objects = [path for paths, _ in parts for path in paths]
-    return objects, {name: why for _, errors in parts for name, why in errors.items()}
-
 
 def defined(headers: str) -> set[str]:
     """The names of the functions that a header defines."""
     return set(_DEFINED.findall(headers))
-
-
-def _frame(helpers: str, replaced: Iterable[str]) -> tuple[str, str]:
-    """What is before the functions of a source, and after them. `replaced`: functions of torch's that have another name
-    there, since a header of the set has one of this name."""
-    (source,) = Text(_HERE / "formulas.cpp").versions["source"].values()
-    before, after = source.split("${functions}")
-    names = sorted(replaced)
-    away = "".join(f"#define {name} torchs_{name}\n" for name in names)
-    back = "".join(f"#undef {name}\n" for name in names)
-    return before.replace("${away}\n", away).replace("${back}\n", back).replace("${helpers}", helpers), after
-
-
-def _error_of(folder: str, output: str) -> str:
-    """The first error in a file of a folder or below, with its place; "" if there is none."""
-    match = re.search(rf"^{re.escape(folder)}/\S+:\d+:\d+: (?:fatal )?error: .*$", output, re.MULTILINE)
-    return match[0] if match else ""
-
-
-def _errors(output: str, name: str, starts: Sequence[int]) -> dict[int, str]:
-    """The first error of each formula, by its number: those at a line of the source."""
-    found: dict[int, str] = {}
-    for match in re.finditer(rf"^\S*{re.escape(name)}:(\d+):\d+: (?:fatal )?error: (.*)$", output, re.MULTILINE):
-        found.setdefault(max(bisect_right(starts, int(match[1])) - 1, 0), match[2])
-    return found
-
-
-def _first_error(output: str) -> str:
-    match = re.search(r"error: (.*)", output)
-    return match[1] if match else output.strip()
 
 
 def _chunks(codes: Sequence[Code]) -> list[Sequence[Code]]:
@@ -185,3 +169,39 @@ def _chunks(codes: Sequence[Code]) -> list[Sequence[Code]]:
         own = [code for code in codes if is_slow(code.types, code.text) == slow]
         chunks += [own[i : i + _CHUNK] for i in range(0, len(own), _CHUNK)]
     return chunks
+
+
+def link(compiler: str, objects: Sequence[Path], torch: Path, path: Path) -> None:
+    """Links objects to a library. `torch`: libtorch_cpu.so. LookupError if they do not link."""
+    stubs = path.with_suffix(".s")
+    replace_file(str(stubs), _stubs(_hidden(objects, torch)).encode())
+    command = [compiler, *_LINKED, *map(str, objects), str(stubs), "-o", str(path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        raise LookupError(f"the formulas do not link: {done.stderr.strip()}")
+
+
+def _hidden(objects: Sequence[Path], torch: Path) -> dict[str, str]:
+    """The functions that objects need and libtorch hides, with their addresses within it."""
+    if platform.machine() not in _TEXT or not objects or not torch.is_file():
+        return {}
+    names = {line.partition(" ")[0] for line in _symbols("--undefined-only", *objects)}
+    undefined = {name for name in names if "torch" in name or "2at" in name}
+    rows = (line.split(" ") for line in _symbols("--defined-only", torch) if line.partition(" ")[0] in undefined)
+    return {name: f"0x{value}" for name, kind, value, *_ in rows if kind == "t"}
+
+
+def _symbols(*words: str | Path) -> list[str]:
+    """The symbols of files, each as a line: its name, its kind, its value. LookupError if they cannot be read."""
+    done = subprocess.run(["nm", "--format=posix", "--no-sort", *words], check=False, capture_output=True, text=True)  # noqa: S603, S607
+    if done.returncode:
+        raise LookupError(f"the symbols of the formulas cannot be read: {done.stderr.strip()}")
+    return done.stdout.splitlines()
+
+
+def _stubs(hidden: dict[str, str]) -> str:
+    """Functions of these names that jump to libtorch's, in assembly."""
+    jump = _TEXT.get(platform.machine())
+    jumps = (jump.fill({"name": name, "place": 8 * i}) for i, name in enumerate(hidden)) if jump else ()
+    addresses = ", ".join([*hidden.values(), "0"])
+    return _TEXT["stubs"].fill({"count": len(hidden), "addresses": addresses, "jumps": "".join(jumps)})

@@ -22,7 +22,7 @@ import torch
 from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child import compiler
-from gradmill.extensions.verify.child.formulas import CompiledFormulas, dual
+from gradmill.extensions.verify.child.formulas import CompiledFormulas, TorchFormulas, dual
 from gradmill.extensions.verify.child.operators import (
     Reference,
     device_of,
@@ -38,7 +38,6 @@ from gradmill.extensions.verify.child.operators import (
     torchs_function,
 )
 from gradmill.extensions.verify.child.samples import samples
-from gradmill.extensions.verify.child.torchs import TorchFormulas
 from gradmill.extensions.verify.child.verdict import Verdict
 
 _SECONDS = 60  # of CPU time, for one sample

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from gradmill.extensions.verify.child.calls import SEED, is_float, mapped
+from gradmill.extensions.verify.child.calls import SEED, Gradients, is_float, is_list, members_of, tracked, weighted
 from gradmill.extensions.verify.child.domains import EVERYWHERE, domain
-from gradmill.extensions.verify.child.formulas import Args, Formulas, Gradients
+from gradmill.extensions.verify.child.formulas import Args, Formulas
 
 STEP = 1e-6  # of finite differences, in float64
 _WIDE = 256 * STEP  # of those that confirm what others contradict
@@ -219,26 +219,45 @@ class Point:
         own = {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs}
         return self.filled(self.args, own)
 
-    def _loss(self, moves: Mapping[int, Tensor], step: float) -> float:
+    def _loss(self, moves: Mapping[int, Tensor], step: float, weights: Gradients | None = None) -> float:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
-        return inner(self._weights, self._unique(self.outputs(self.call(self.moved(moves, step)))))
+        outputs = self._unique(self.outputs(self.call(self.moved(moves, step))))
+        return inner(self._weights if weights is None else weights, outputs)
 
     def ignores(self, moves: Mapping[int, Tensor]) -> bool:
         """Whether a step of a hundredth along a direction leaves the outputs as they are."""
         return self._loss(moves, 0.01) == self._loss(moves, 0.0)
 
-    def slope(self, moves: Mapping[int, Tensor], *, fine: bool = False) -> Slope | None:
-        """The derivative of the loss in a direction; None where finite differences do not decide it."""
-        return fine_slope(partial(self._loss, moves)) if fine else slope(partial(self._loss, moves), is_single(moves))
+    def slope(
+        self, moves: Mapping[int, Tensor], weights: Gradients | None = None, *, fine: bool = False
+    ) -> Slope | None:
+        """The derivative of the loss in a direction; None where finite differences do not decide it. `weights`: other
+        ones of the differentiable outputs' members."""
+        loss = partial(self._loss, moves, weights=weights)
+        # At a kink of several elements, the derivative need not be between the one-sided ones.
+        is_single = sum(int(move.count_nonzero()) for move in moves.values()) == 1
+        return fine_slope(loss) if fine else slope(loss, is_single)
 
+    def only(self, number: int, weight: Tensor) -> list[Tensor | None]:
+        """Weights that count one of the differentiable outputs' members alone."""
+        return [weight if each == number else None for each in range(len(self.complete))]
 
-def is_single(moves: Mapping[int, Tensor]) -> bool:
-    """Whether only one element moves. At a kink of several, the derivative need not be between the one-sided ones."""
-    return sum(int(move.count_nonzero()) for move in moves.values()) == 1
+    @property
+    def members(self) -> list[tuple[str, int]]:
+        """Of each of the differentiable outputs' members the output's name, and the place in it."""
+        pairs = self._differentiable(self.results, self.formulas.outputs)
+        return [(name, place) for result, name in pairs for place in range(len(members_of(result)))]
+
+    @property
+    def titles(self) -> list[str]:
+        """What each of them is called."""
+        listed = {name for result, name in self._differentiable(self.results, self.formulas.outputs) if is_list(result)}
+        return [f"{name}[{place}]" if name in listed else name for name, place in self.members]
 
 
 def slope(function: Any, single: bool) -> Slope | None:
-    """The derivative of a function of a step at zero; None where it cannot be decided. `single`: as `is_single`."""
+    """The derivative of a function of a step at zero; None where it cannot be decided. `single`: whether
+    only one element moves."""
     zero, after, before = function(0.0), function(STEP), function(-STEP)
     right, left = (after - zero) / STEP, (zero - before) / STEP
     central = (after - before) / (2 * STEP)
@@ -280,12 +299,7 @@ def with_strides(value: Tensor, like: Tensor) -> Tensor:
     """A copy with the strides of another tensor, as its tangent has; contiguous if its elements share memory."""
     if any(stride == 0 and size > 1 for stride, size in zip(like.stride(), like.shape)):
         return value.clone(memory_format=torch.contiguous_format)
-    return torch.zeros_like(like) if like.is_sparse else _strided(like).copy_(value)
-
-
-def _strided(like: Tensor) -> Tensor:
-    extent = sum(stride * (size - 1) for stride, size in zip(like.stride(), like.shape)) + 1 if like.numel() else 0
-    return torch.zeros(extent, dtype=like.dtype).as_strided(like.shape, like.stride())
+    return torch.ops.aten._new_zeros_with_same_feature_meta(value, like).copy_(value)
 
 
 @contextmanager
@@ -298,34 +312,6 @@ def poisoned(byte: int) -> Iterator[None]:
         yield
     finally:
         perturb(_M_PERTURB, 0)
-
-
-def tracked(value: Any, *, graph: bool = False) -> Any:
-    """A value whose tensors require a gradient: the same ones if `graph`, which has them already."""
-
-    def own(tensor: Tensor) -> Tensor:
-        kept = not is_float(tensor) or (graph and tensor.requires_grad)
-        return tensor if kept else tensor.detach().requires_grad_()
-
-    return mapped(own, value)
-
-
-def weighted(
-    values: Gradients, weights: Gradients, inputs: Sequence[Tensor], *, graph: bool = False
-) -> list[Tensor | None]:
-    """The gradients, by inputs, of the inner product of values with `weights`. `graph`: whether one of them is kept."""
-    pairs = [(a, w) for a, w in zip(values, weights) if a is not None and w is not None and a.requires_grad]
-    if not pairs:
-        return [None] * len(inputs)
-    own, of = [a for a, _ in pairs], [w for _, w in pairs]
-    return list(torch.autograd.grad(own, inputs, of, create_graph=graph, allow_unused=True))
-
-
-def members_of(value: Any) -> list[Tensor | None]:
-    """An output as the engine counts it: itself, None if it is undefined, or the members of a list."""
-    if isinstance(value, (list, tuple)):
-        return [each if isinstance(each, Tensor) else None for each in value]
-    return [value if isinstance(value, Tensor) else None]
 
 
 def inner(first: Gradients, second: Gradients) -> float:
@@ -367,6 +353,6 @@ def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tup
 
 def _slots(formulas: Formulas, args: Args) -> Iterator[Slot]:
     for name, place in zip(formulas.inputs, formulas.places):
-        listed = isinstance(args[place], (list, tuple))
+        listed = is_list(args[place])
         for member, tensor in enumerate(members_of(args[place])):
             yield Slot(name, place, member if listed else -1, tensor)

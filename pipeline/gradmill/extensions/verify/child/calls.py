@@ -14,6 +14,7 @@ from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.shapes import DIM, OVERWRITES, SCALES
 
 Values = tuple[Any, ...]
+Gradients = Sequence[Tensor | None]  # of the members of inputs or outputs; None for an undefined one
 Function = Callable[[Values], tuple[Any, Values]]  # of a call's values: what it returns, and the values after it
 
 SEED = 20
@@ -90,7 +91,7 @@ class Calls:
         memory without a look at strides."""
 
         def accepted() -> bool:
-            outputs, wanted = self.outputs(values), self.outputs(mapped(_contiguous, values))
+            outputs, wanted = self.outputs(values), self.outputs(mapped(Tensor.contiguous, values))
             if outputs is None or wanted is None or not all(map(is_finite, outputs)):
                 return False
             return all(map(_alike, outputs, wanted)) and not loses_imaginary_part(values, outputs)
@@ -103,10 +104,6 @@ def _counted(value: Any, rank: int) -> Any:
     if isinstance(value, list):
         return [_counted(each, rank) for each in value]
     return value + rank if type(value) is int and value < 0 else value
-
-
-def _contiguous(tensor: Tensor) -> Tensor:
-    return tensor.contiguous() if tensor.layout == torch.strided else tensor
 
 
 def _alike(one: Tensor, other: Tensor) -> bool:
@@ -152,6 +149,36 @@ def replaced(values: Values, places: Mapping[int, Any]) -> Values:
 
 def is_float(tensor: Tensor) -> bool:
     return tensor.is_floating_point() or tensor.is_complex()
+
+
+def tracked(value: Any, *, graph: bool = False) -> Any:
+    """A value whose tensors require a gradient: the same ones if `graph`, which has them already."""
+
+    def own(tensor: Tensor) -> Tensor:
+        kept = not is_float(tensor) or (graph and tensor.requires_grad)
+        return tensor if kept else tensor.detach().requires_grad_()
+
+    return mapped(own, value)
+
+
+def weighted(
+    values: Gradients, weights: Gradients, inputs: Sequence[Tensor], *, graph: bool = False
+) -> list[Tensor | None]:
+    """The gradients, by inputs, of the inner product of values with `weights`. `graph`: whether one of them is kept."""
+    pairs = [(a, w) for a, w in zip(values, weights) if a is not None and w is not None and a.requires_grad]
+    if not pairs:
+        return [None] * len(inputs)
+    own, of = [a for a, _ in pairs], [w for _, w in pairs]
+    return list(torch.autograd.grad(own, inputs, of, create_graph=graph, allow_unused=True))
+
+
+def members_of(value: Any) -> list[Tensor | None]:
+    """An output as the engine counts it: itself, None if it is undefined, or the members of a list."""
+    return [each if isinstance(each, Tensor) else None for each in (value if is_list(value) else [value])]
+
+
+def is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def is_finite(tensor: Tensor) -> bool:

@@ -17,17 +17,16 @@ from gradmill.extensions.verify.child.call_at_sample import (
     Point,
     Slope,
     inner,
-    is_single,
-    members_of,
     normal,
     poisoned,
     slope,
     units,
 )
-from gradmill.extensions.verify.child.calls import SEED, is_float, mapped, tensors
-from gradmill.extensions.verify.child.formulas import FormulaError, Gradients, NotImplementedFormula, Tangents, primal
+from gradmill.extensions.verify.child.calls import SEED, Gradients, is_float, mapped, tensors
+from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula, primal
 
 Moves = Mapping[int, Tensor]  # of slots, by number
+TangentsAt = dict[int, Tensor | None]  # of the differentiable outputs' members, by number, that have a formula
 OPERATOR = "the operator"
 _FEW_OUTPUTS = 4  # whose gradients are undefined in all combinations; of more, one, and all but one
 _MOST = 24  # elements along each of which an input is moved
@@ -107,8 +106,7 @@ def derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
         gradients = point.gradients()
         yield from ((slot.title, gradients[i]) for i, slot, _ in point.active)
     if point.formulas.tangents:
-        for name, members in tangents_at(point, point.moves).items():
-            yield from ((name, each) for each in members)
+        yield from ((point.titles[number], each) for number, each in tangents_at(point, point.moves).items())
 
 
 def recorded(point: Point) -> Iterator[Finding]:
@@ -124,12 +122,9 @@ def unread(point: Point) -> Iterator[Finding]:
     alone = [None if whole is None else whole if read is None else torch.zeros_like(whole) for whole, read in pairs]
     computed = point.gradients(cotangents=alone)
     for number, slot, tensor in point.implemented:
-
-        def loss(step: float, number: int = number) -> float:
-            return inner(alone, point.outputs(point.call(point.moved({number: point.moves[number]}, step))))
-
-        value = inner([_fitted(computed[number], tensor)[0]], [point.moves[number]])
-        yield from _decided("gradient of other outputs", slot.title, value, slope(loss, single=False))
+        moves = {number: point.moves[number]}
+        value = inner([_fitted(computed[number], tensor)[0]], list(moves.values()))
+        yield from _decided("gradient of other outputs", slot.title, value, point.slope(moves, alone))
 
 
 def lower(point: Point) -> Iterator[Finding]:
@@ -222,7 +217,7 @@ def undefined(point: Point) -> Iterator[Finding]:
             torch.zeros_like(each) if i in missing and each is not None else each
             for i, each in enumerate(point.cotangents)
         ]
-        name = ", ".join(_output(point, each) for each in missing)
+        name = ", ".join(point.titles[each] for each in missing)
         try:
             part = point.gradients(cotangents=absent)
         except NotImplementedFormula:
@@ -248,17 +243,6 @@ def _differences(
         pair = _fitted(got[i], tensor)[0], _fitted(wanted[i], tensor)[0]
         if (names is None or slot.name in names) and not same(*pair):
             yield Finding(check, slot.title, shown(pair[0]), shown(pair[1]))
-
-
-def _output(point: Point, place: int) -> str:
-    """The name of a member of the differentiable outputs."""
-    names = [
-        name if not isinstance(result, (list, tuple)) else f"{name}[{i}]"
-        for name, result, flag in zip(point.formulas.outputs, point.results, point.formulas.differentiable)
-        if flag
-        for i in range(len(members_of(result)))
-    ]
-    return names[place]
 
 
 def layout(point: Point) -> Iterator[Finding]:
@@ -287,32 +271,33 @@ def tangents(point: Point) -> Iterator[Finding]:
         computed = tangents_at(point, moves, given)
         check = f"tangent for that of {', '.join(point.slots[i].title for i in chosen)}"
         partial = len(chosen) < len(point.slots)
-        if point.is_ambiguous:
-            yield from _ambiguous(check, point, computed, moves)
+        if point.is_ambiguous:  # all together: by what they make of the loss
+            own = [computed.get(number) for number in range(len(point.cotangents))]
+            yield from _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
             return
-        for name, members in computed.items():
-            for finding in _compared(check, point, name, members, moves):
-                # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
-                if not (partial and finding.computed == "nan"):
-                    yield finding
+        for finding in _compared(check, point, computed, moves):
+            # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
+            if not (partial and finding.computed == "nan"):
+                yield finding
     yield from _shared_memory(point, given, computed)
 
 
-def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: Tangents) -> Iterator[Finding]:
+def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: TangentsAt) -> Iterator[Finding]:
     """The tangents in the memory of an input's, where the output is not in that of an input: who writes to the output
     changes the input's tangent. An in-place function's is meant to be; torch copies one with other strides. The
     generator gives a copy of a view the view's formula, which may be in that memory."""
     if point.formulas.overwrites or point.formulas.name.endswith("_copy"):
         return
     inputs, moves = set(map(_memory, tensors(point.after))), {_memory(each): i for i, each in enumerate(given)}
-    for name, members in computed.items():
-        for output, own in zip(tensors(point.results[point.formulas.outputs.index(name)]), members):
-            if own is None or not own.numel() or _geometry(own) != _geometry(output):
-                continue
-            place = moves.get(_memory(own))
-            if place is not None and _memory(own) is not None and _memory(output) not in inputs:
-                yield Finding("shared memory", name, point.formulas.arguments[place], "")
-                return
+    outputs = point.outputs(point.results)
+    for number, own in computed.items():
+        output = outputs[number]
+        if own is None or output is None or not own.numel() or _geometry(own) != _geometry(output):
+            continue
+        place = moves.get(_memory(own))
+        if place is not None and _memory(own) is not None and _memory(output) not in inputs:
+            yield Finding("shared memory", point.titles[number], point.formulas.arguments[place], "")
+            return
 
 
 def _memory(tensor: Tensor | None) -> int | None:
@@ -327,31 +312,22 @@ def _geometry(tensor: Tensor) -> tuple[object, ...]:
     return tensor.shape, strides, place, tensor.dtype, tensor.is_conj(), tensor.is_neg()
 
 
-def _ambiguous(check: str, point: Point, computed: Tangents, moves: Moves) -> Iterator[Finding]:
-    """The tangents of outputs that have a symmetry, all together: by what they make of the loss."""
-    flags = zip(point.formulas.outputs, point.results, point.formulas.differentiable)
-    own = [
-        each for name, result, flag in flags if flag for each in computed.get(name, [None] * len(list(tensors(result))))
-    ]
-    return _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
-
-
-def tangents_at(point: Point, moves: Moves, given: Sequence[Tensor | None] | None = None) -> Tangents:
-    """The tangents of the outputs, by name, for those of the slots. `given`: the same for each argument."""
+def tangents_at(point: Point, moves: Moves, given: Sequence[Tensor | None] | None = None) -> TangentsAt:
+    """The tangents of the differentiable outputs' members for those of slots. `given`: the same for each argument."""
     with torch.no_grad(), forward_ad.dual_level():
         computed = graph.tangents_of(point, moves, given)
-        return {
-            name: [None if each is None else primal(each) for each in members] for name, members in computed.items()
-        }
+        found = (
+            (number, computed[name][place]) for number, (name, place) in enumerate(point.members) if name in computed
+        )
+        return {number: None if each is None else primal(each) for number, each in found}
 
 
-def _compared(check: str, point: Point, name: str, members: Gradients, moves: Moves) -> Iterator[Finding]:
-    """An output's tangent next to finite differences along `moves`."""
-    place = point.formulas.outputs.index(name)
-    outputs = list(tensors(point.results[place]))
-    for number, (output, own) in enumerate(zip(outputs, members)):
-        title = name if len(outputs) == 1 else f"{name}[{number}]"
-        if not is_float(output):
+def _compared(check: str, point: Point, computed: TangentsAt, moves: Moves) -> Iterator[Finding]:
+    """The outputs' tangents next to finite differences along `moves`."""
+    outputs = point.outputs(point.results)
+    for number, own in computed.items():
+        output, title = outputs[number], point.titles[number]
+        if output is None or not is_float(output):
             continue
         if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
             yield Finding(check, title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
@@ -359,17 +335,7 @@ def _compared(check: str, point: Point, name: str, members: Gradients, moves: Mo
         generator = torch.Generator().manual_seed(7)
         for weight in (point.draw(output, generator) for _ in range(2)):
             value = inner([weight], [None if own is None else own.expand_as(output)])
-            yield from _decided(check, title, value, slope_of_output(point, place, number, weight, moves))
-
-
-def slope_of_output(point: Point, place: int, number: int, weight: Tensor, moves: Moves) -> Slope | None:
-    """The derivative of an output's inner product with `weight`, as slots move, by finite differences."""
-
-    def weighed(step: float) -> float:
-        outputs = list(tensors(point.call(point.moved(moves, step))[place]))
-        return inner([weight], [outputs[number]]) if number < len(outputs) else float("nan")
-
-    return slope(weighed, is_single(moves))
+            yield from _decided(check, title, value, point.slope(moves, point.only(number, weight)))
 
 
 def second(point: Point) -> Iterator[Finding]:
@@ -439,19 +405,19 @@ def of_tangents(point: Point) -> Iterator[Finding]:
     along = dict(zip(point.moves, _weights(point)))
     computed = tangents_at(point, point.moves)
     generator = torch.Generator().manual_seed(13)
-    weights = [normal(each, generator) for members in computed.values() for each in members if each is not None]
+    weights = [normal(each, generator) for each in computed.values() if each is not None]
 
     def value(step: float) -> float:
-        moved = Point(point.formulas, point.moved(along, step))
-        found = tangents_at(moved, point.moves)
-        return inner(weights, [each for members in found.values() for each in members if each is not None])
+        found = tangents_at(Point(point.formulas, point.moved(along, step)), point.moves)
+        return inner(weights, [each for each in found.values() if each is not None])
 
     if not weights or (wanted := slope(value, single=False)) is None:
         raise Inapplicable
+    title = point.titles[min(computed)]
     for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
         with _differentiating(), suppress(LookupError):
             own = derivative(point, along, weights)
-            yield from _decided(f"derivative of the tangent, {what} over forward", min(computed), own, wanted)
+            yield from _decided(f"derivative of the tangent, {what} over forward", title, own, wanted)
 
 
 def _decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from gradmill.extensions.verify.child.call_at_sample import Point, inner, weighted, with_strides
-from gradmill.extensions.verify.child.calls import is_float, mapped, tensors
-from gradmill.extensions.verify.child.formulas import Args, Gradients, Tangents, dual, tangent
+from gradmill.extensions.verify.child.call_at_sample import Point, inner, with_strides
+from gradmill.extensions.verify.child.calls import Gradients, is_float, mapped, tensors, weighted
+from gradmill.extensions.verify.child.formulas import Args, Tangents, dual, tangent
 
 
 class _Operator(torch.autograd.Function):

@@ -16,9 +16,28 @@ import torch
 from torch import Tensor
 
 from gradmill.extensions.verify.child.calls import Function, mapped
-from gradmill.extensions.verify.child.device import Device
 
 Reference = dict[str, Any]  # the functions of a file, by name
+
+
+class Device:
+    """A device by its name as torch knows it; "" for the CPU, where nothing is moved. Operators and formulas run on a
+    vendor's device; samples, and what is computed of them, stay on the CPU."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def there(self, value: Any) -> Any:
+        """A value with its tensors on the device. They require a gradient if the original ones do."""
+        return mapped(self._there, value) if self.name else value
+
+    def back(self, value: Any) -> Any:
+        """A value with its tensors on the CPU."""
+        return mapped(lambda tensor: tensor.to("cpu"), value) if self.name else value
+
+    def _there(self, tensor: Tensor) -> Tensor:
+        moved = tensor.to(self.name)
+        return moved.requires_grad_() if tensor.requires_grad and not moved.requires_grad else moved
 
 
 def reference(path: str) -> Reference:

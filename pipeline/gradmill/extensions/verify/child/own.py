@@ -53,22 +53,22 @@ def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
 
 
 def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
-    wanted = tangents_at(torchs, point.moves)
+    wanted, outputs = tangents_at(torchs, point.moves), point.outputs(point.results)
     partial = len(point.moves) < len(point.slots)  # torch's zeros of the others, times inf, are zero; ours are nan
-    for name, members in tangents_at(point, point.moves).items():
-        place = point.formulas.outputs.index(name)
-        outputs = tensors(point.results[place])
-        for at, (own, other, output) in enumerate(zip(members, wanted.get(name, ()), outputs)):
-            if own is None or other is None or own.shape != other.shape or (partial and bool(own.isnan().any())):
-                continue
-            cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
+    for number, own in tangents_at(point, point.moves).items():
+        other, output = wanted.get(number), outputs[number]
+        if own is None or other is None or output is None or own.shape != other.shape:
+            continue
+        if partial and bool(own.isnan().any()):
+            continue
+        cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
 
-            def by_differences(unit: Tensor, place: int = place, at: int = at) -> Slope | None:
-                return checks.slope_of_output(point, place, at, unit, point.moves)
+        def by_differences(unit: Tensor, number: int = number) -> Slope | None:
+            return point.slope(point.moves, point.only(number, unit))
 
-            if _differ(point, cast, other, output, by_differences):
-                yield Finding("torch's own tangent", name, shown(cast), shown(other))
-                return
+        if _differ(point, cast, other, output, by_differences):
+            yield Finding("torch's own tangent", point.titles[number], shown(cast), shown(other))
+            return
 
 
 def _differ(

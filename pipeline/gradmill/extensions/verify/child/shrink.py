@@ -1,18 +1,21 @@
-"""Makes the sample of a finding smaller, as long as the finding remains."""
+"""The sample of a finding as people read it: made smaller, as long as the finding remains, and as text that they can
+type."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from gradmill.extensions.verify.child.calls import mapped, tensors
-from gradmill.extensions.verify.child.checks import Finding
-from gradmill.extensions.verify.child.formulas import Args
+from gradmill.extensions.verify.child.calls import Gradients, mapped, tensors
+from gradmill.extensions.verify.child.checks import Finding, number_of
+from gradmill.extensions.verify.child.formulas import Args, Formulas
 
 _TRIES = 40
+_SHOWN = 12  # elements of a tensor
 
 Found = Callable[[Args], Finding | None]
 
@@ -50,3 +53,32 @@ def _cut(tensor: Tensor, size: int, place: int) -> Tensor:
 
 def _rounded(tensor: Tensor) -> Tensor:
     return (tensor * 4).round() / 4 if tensor.is_floating_point() else tensor
+
+
+def described(formulas: Formulas, args: Args, grads: Gradients) -> str:
+    """The arguments, and the gradients of outputs: `self=tensor(0.5), other=2, grad=tensor(1.25)`. Defaults of None are
+    left out."""
+    pairs = [*zip(formulas.arguments, args), *(("grad", each) for each in grads)]
+    return ", ".join(f"{name}={_value(value)}" for name, value in pairs if value is not None)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return _tensor(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(value).removeprefix("torch.")
+
+
+def _tensor(tensor: Tensor) -> str:
+    shape = list(tensor.shape)
+    if tensor.numel() > _SHOWN or tensor.layout != torch.strided:
+        return f"tensor of shape {shape}"
+    kind = "" if tensor.dtype == torch.float64 else f", {str(tensor.dtype).removeprefix('torch.')}"
+    return f"tensor({_number(tensor.detach().tolist())}{kind})"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_number, value))}]"
+    return number_of(value, 4) if isinstance(value, float | complex) else str(value)

@@ -25,14 +25,13 @@ from gradmill.extensions.verify.child.formulas import (
     Formulas,
     NotImplementedFormula,
     Overwritten,
+    TorchFormulas,
     is_absent,
     lacks,
 )
 from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.samples import Sample, strings
-from gradmill.extensions.verify.child.shrink import shrunk
-from gradmill.extensions.verify.child.text import described
-from gradmill.extensions.verify.child.torchs import TorchFormulas
+from gradmill.extensions.verify.child.shrink import described, shrunk
 from gradmill.extensions.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]

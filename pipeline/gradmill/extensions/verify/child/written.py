@@ -10,10 +10,10 @@ from typing import Any
 from torch import Tensor
 
 from gradmill.extensions.verify.child.call_at_sample import Point
-from gradmill.extensions.verify.child.calls import Function, is_float
+from gradmill.extensions.verify.child.calls import Function, Gradients, is_float
 from gradmill.extensions.verify.child.checks import Finding, Inapplicable, gradient
 from gradmill.extensions.verify.child.domains import EVERYWHERE
-from gradmill.extensions.verify.child.formulas import Args, Formulas, Gradients
+from gradmill.extensions.verify.child.formulas import Args, Formulas
 
 SELF = "self"
 
