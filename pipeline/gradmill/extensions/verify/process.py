@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -66,25 +65,63 @@ class Checker:
         before; if that ends as well, the next formula follows."""
         rest, without = list(codes), dict[int, str]()
         while rest:
-            process, count = _Process(self._next(), rest, without, job), len(rest)
-            for verdict in process.verdicts():
-                put(verdict)
-                rest.pop(0)
+            count = len(rest)
+            end = self._run(rest, without, job, put)
             done = len(rest) < count
             without = {} if done else without
-            if rest and (process.why or not done):
-                without[process.sample] = process.why
-                waits = process.why == _ENDED[signal.SIGALRM]
-                if waits or process.sample < 0 or len(without) > _MOST + 1:
-                    reason = f"the formula, or its operator, {process.why}"
-                    put(Verdict(rest.pop(0).subject.name, unchecked=reason, files=process.files, transient=waits))
+            if rest and (end.why or not done):
+                without[end.sample] = end.why
+                waits = end.why == _ENDED[signal.SIGALRM]
+                if waits or end.sample < 0 or len(without) > _MOST + 1:
+                    reason = f"the formula, or its operator, {end.why}"
+                    put(Verdict(rest.pop(0).subject.name, unchecked=reason, files=end.files, transient=waits))
                     without = {}
 
-    def _next(self) -> subprocess.Popen[str]:
+    def _run(
+        self, rest: list[Code], without: dict[int, str], job: dict[str, Any], put: Callable[[Verdict], None]
+    ) -> _End:
+        """Puts the verdicts that one process finds up to its end; formulas with one are removed from `rest`. `without`:
+        the numbers of samples of the first of them that end it, and how. SpecError if it ends before it checks any."""
+        subjects = [msgspec.to_builtins(code.subject) | {"without": {}, "last": None} for code in rest]
+        subjects[0]["without"] = {str(number): how for number, how in without.items()}
+        subjects[0]["last"] = min(without) if len(without) > _MOST else None
         try:
-            return self._started.pop()
+            process = self._started.pop()
         except IndexError:
-            return _start()
+            process = _start()
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        with ThreadPoolExecutor(1) as pool:
+            errors = pool.submit(process.stderr.read)
+            with suppress(BrokenPipeError):
+                process.stdin.write(msgspec.json.encode(job | {"subjects": subjects}).decode())
+                process.stdin.close()
+            first, sample = next(process.stdout, ""), -1
+            files = digests(decode_json(first, list[str])) if first else {}
+            for line in process.stdout:
+                sample = -1 if line.startswith("{") else int(line)
+                if sample < 0:
+                    put(replace(decode_json(line, Verdict), files=files))
+                    rest.pop(0)
+        why = ""
+        if process.wait() or sample >= 0:
+            last = (errors.result().strip().splitlines() or [""])[-1]
+            why = f"ends the process with status {process.returncode}: {last}".removesuffix(": ")
+            if process.returncode < 0:
+                signaled = f"ends the process with signal {-process.returncode}"
+                why = _ENDED.get(signal.Signals(-process.returncode), signaled)
+        if not first:
+            hint = "what it imports, and the file that python= names, must run"
+            raise SpecError(f"verify: the process of the checks {why}", hint)
+        return _End(why, sample, files)
+
+
+class _End(NamedTuple):
+    """How a process ended, "" if all was well; the number of its last sample, -1 if that is not to blame; and what the
+    file of reference functions loaded."""
+
+    why: str
+    sample: int
+    files: dict[str, str]
 
 
 def _start() -> subprocess.Popen[str]:
@@ -105,55 +142,3 @@ def environment() -> dict[str, str]:
     tunables = (os.environ.get("GLIBC_TUNABLES", ""), "glibc.malloc.tcache_count=0")
     own = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "GLIBC_TUNABLES": ":".join(filter(None, tunables))}
     return os.environ | own
-
-
-class _Process:
-    """One process. `codes`: what it is to check; `without`: the numbers of samples of the first one that end it, and
-    how. After `verdicts`, `why` says how it ended, `sample` is the number of the last sample, -1 if it is not to blame,
-    and `files` what the file of reference functions loaded."""
-
-    def __init__(
-        self, process: subprocess.Popen[str], codes: Sequence[Code], without: dict[int, str], job: dict[str, Any]
-    ) -> None:
-        subjects = [msgspec.to_builtins(code.subject) | {"without": {}, "last": None} for code in codes]
-        subjects[0]["without"] = {str(number): how for number, how in without.items()}
-        subjects[0]["last"] = min(without) if len(without) > _MOST else None
-        self._job = msgspec.json.encode(job | {"subjects": subjects}).decode()
-        self._process = process
-        self.why, self.sample = "", -1
-        self.files: dict[str, str] = {}
-
-    def verdicts(self) -> Iterator[Verdict]:
-        """Those of the formulas up to the end of the process. SpecError if it ends before it checks any."""
-        process = self._process
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-        errors: list[str] = []
-        reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))  # type: ignore[union-attr]
-        reader.start()
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(self._job)
-            process.stdin.close()
-        first = next(process.stdout, "")
-        self.files = digests(decode_json(first, list[str])) if first else {}
-        for line in process.stdout:
-            if line.startswith("{"):
-                self.sample = -1
-                yield replace(decode_json(line, Verdict), files=self.files)
-            else:
-                self.sample = int(line)
-        reader.join()
-        if process.wait() or self.sample >= 0:
-            self.why = self._why(process.returncode, "".join(errors))
-        if not first:
-            raise SpecError(
-                f"verify: the process of the checks {self.why}",
-                "what it imports, and the file that python= names, must run",
-            )
-
-    @staticmethod
-    def _why(status: int, errors: str) -> str:
-        if -status in _ENDED:
-            return _ENDED[signal.Signals(-status)]
-        if status < 0:
-            return f"ends the process with signal {-status}"
-        return f"ends the process with status {status}: {(errors.strip().splitlines() or [''])[-1]}".removesuffix(": ")

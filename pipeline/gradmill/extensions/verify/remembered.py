@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -55,7 +56,12 @@ def remember(folder: Path, key: str, verdict: Verdict) -> None:
 
 def digests(paths: Iterable[str]) -> dict[str, str]:
     """The digest of each file's content; "" for one that cannot be read."""
-    return {path: _digest(path) for path in paths}
+    found = dict[str, str]()
+    for path in paths:
+        found[path] = ""
+        with suppress(OSError), open(path, "rb") as file:
+            found[path] = hashlib.file_digest(file, "blake2b").hexdigest()
+    return found
 
 
 def changed_since(began: Moment, paths: Iterable[str]) -> bool:
@@ -63,38 +69,24 @@ def changed_since(began: Moment, paths: Iterable[str]) -> bool:
     return any(stat is None or not is_settled(stat, began) for stat in map(stat_of, paths))
 
 
-def _digest(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "blake2b").hexdigest()
-    except OSError:
-        return ""
-
-
 def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
     """Deletes what no run will read: verdicts of another gradmill or torch, and of former texts of a Node; samples of
     another torch; and libraries of killed runs. `codes`: the digests of gradmill's code, as stores have them in their
     names; `torch`: the installed version, "" for none, which keeps those of all."""
-    before, paths = _size(folder), _verdicts(folder)
+    before = _size(folder)
+    remove_killed(folder)
+    stats = ((stat_of(str(path)), path) for path in folder.glob(f"{_VERDICT}*[0-9a-f]"))  # no .tmp of a run
+    paths = [path for _, path in sorted((stat.mtime_ns, path) for stat, path in stats if stat is not None)]
     last = {path.name.rpartition("-")[0]: path for path in paths}
     versions = tuple(_version(code, f"{torch}-" if torch else "") for code in codes)
     kept = {path for path in last.values() if path.name.startswith(versions)}
-    for path in paths:
-        if path not in kept:
-            path.unlink(missing_ok=True)
-    remove_killed(folder)
+    for path in set(paths) - kept:
+        path.unlink(missing_ok=True)
     for each in (folder / SAMPLES).glob(f"{SAMPLES}-*"):
         if torch and each.name != f"{SAMPLES}-{torch}":
             shutil.rmtree(each, ignore_errors=True)
     after = _size(folder)
     return Collected(len(paths) - len(kept), len(kept), max(before - after, 0), after)
-
-
-def _verdicts(folder: Path) -> list[Path]:
-    """The files of verdicts, from the oldest to the newest."""
-    paths = [path for path in folder.glob(f"{_VERDICT}*") if path.suffix != ".tmp"]
-    stats = ((stat.mtime_ns, path) for path in paths if (stat := stat_of(str(path))) is not None)
-    return [path for _, path in sorted(stats)]
 
 
 def remove_killed(folder: Path) -> None:

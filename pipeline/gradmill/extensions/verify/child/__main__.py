@@ -104,11 +104,12 @@ def _verdict(
     if not is_own and not device.name and not has_kernel(subject["operator"]):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     on_cpu = torchs_function(subject["operator"], schema, known)
-    verdict = Verdict(formulas, None if on_cpu is None else TorchFormulas(subject, on_cpu, in_place))
-    listed = samples(function, schema, folder=folder, limit=limit, forks=not device.name)
+    forks = not device.name
+    verdict = Verdict(formulas, TorchFormulas(subject, on_cpu, in_place) if on_cpu else None, forks=forks)
+    listed = samples(function, schema, folder=folder, limit=limit, forks=forks)
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
         ending = {int(number): how for number, how in subject["without"].items()}
-        verdict.check(islice(listed, subject["last"]), ending, begin, forks=not device.name)
+        verdict.check(islice(listed, subject["last"]), ending, begin)
         return verdict.result()
 
 

@@ -92,12 +92,19 @@ class Point:
         inside = self.domain.project
         self.args = tuple(inside(name, each) if isinstance(each, Tensor) else each for name, each in named.items())
         self.results, self.after = self.run(self.args)
-        self.slots = list(_slots(formulas, self.args))
+        self.slots = [
+            Slot(name, place, member if is_list(self.args[place]) else -1, tensor)
+            for name, place in zip(formulas.inputs, formulas.places)
+            for member, tensor in enumerate(members_of(self.args[place]))
+        ]
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
         self.complete = [self._weight(each, generator) for each in self.outputs(self.results)]
         if self.is_ambiguous:
             self._weights = [self._weight(each, generator) for each in self._unique(self.outputs(self.results))]
-            self.cotangents = self.complete = self._cotangents()
+            known = [each for each in self.outputs(self.results) if each is not None]
+            outputs = [each.detach().requires_grad_(is_float(each)) for each in known]
+            with torch.enable_grad():  # the gradients of the loss of invariants by the outputs
+                self.cotangents = self.complete = weighted(self._unique(outputs), self._weights, outputs)
         else:
             # A formula that reads no gradient is one of zeros.
             used = formulas.read if any(formulas.read) else formulas.differentiable
@@ -149,13 +156,6 @@ class Point:
         """What is unique in the differentiable outputs."""
         known = tuple(each for each in outputs if each is not None)
         return list(self.domain.invariants(known) if self.is_ambiguous else outputs)
-
-    def _cotangents(self) -> list[Tensor | None]:
-        """The gradients of the loss of invariants by the outputs."""
-        known = [each for each in self.outputs(self.results) if each is not None]
-        outputs = [each.detach().requires_grad_(is_float(each)) for each in known]
-        with torch.enable_grad():
-            return weighted(self._unique(outputs), self._weights, outputs)
 
     def run(self, args: Args) -> tuple[list[Any], Args]:
         """The operator's outputs, and the arguments after the call; of a random operator the same each time."""
@@ -349,10 +349,3 @@ def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tup
             unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
             unit[place] = torch.tensor(factor, dtype=tensor.dtype)
             yield str(list(place)) if place else "", unit
-
-
-def _slots(formulas: Formulas, args: Args) -> Iterator[Slot]:
-    for name, place in zip(formulas.inputs, formulas.places):
-        listed = is_list(args[place])
-        for member, tensor in enumerate(members_of(args[place])):
-            yield Slot(name, place, member if listed else -1, tensor)

@@ -53,7 +53,7 @@ class Calls:
             return (
                 outputs is not None
                 and self._counts_from_the_end(values, outputs)
-                and (not finite or (all(map(is_finite, outputs[:1])) and not any(map(_has_nan, outputs[1:]))))
+                and (not finite or (all(map(is_finite, outputs[:1])) and all(map(_has_numbers, outputs[1:]))))
                 and not loses_imaginary_part(values, outputs)
             )
 
@@ -185,8 +185,8 @@ def is_finite(tensor: Tensor) -> bool:
     return tensor.layout != torch.strided or not is_float(tensor) or bool(tensor.isfinite().all())
 
 
-def _has_nan(tensor: Tensor) -> bool:
-    return tensor.layout == torch.strided and is_float(tensor) and bool(tensor.isnan().any())
+def _has_numbers(tensor: Tensor) -> bool:
+    return is_finite(tensor) or not tensor.isnan().any()
 
 
 def same(one: Any, other: Any) -> bool:

@@ -165,16 +165,11 @@ _EXACT = 32  # how many times as inexact as torch's own it may be
 
 def _lower(point: Point, dtype: torch.dtype) -> Point | None:
     """The same call with real numbers of a type; None if the operator has no kernel for it."""
+    types = {torch.float64: dtype, torch.complex128: torch.complex64}
     try:
-        return Point(point.formulas, mapped(partial(_lowered, dtype=dtype), point.args))
+        return Point(point.formulas, mapped(lambda each: each.to(types.get(each.dtype, each.dtype)), point.args))
     except Exception:
         return None
-
-
-def _lowered(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    if tensor.dtype == torch.float64:
-        return tensor.to(dtype)
-    return tensor.to(torch.complex64) if tensor.dtype == torch.complex128 else tensor
 
 
 def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tuple[str, str] | None]:
@@ -246,19 +241,16 @@ def _differences(
 
 
 def layout(point: Point) -> Iterator[Finding]:
-    """The gradients if those of the outputs have other strides, and are conjugated when they are read: the same."""
+    """The gradients if those of the outputs have their dimensions in the opposite order in memory, and are conjugated
+    when they are read: the same."""
+
+    def moved(tensor: Tensor) -> Tensor:
+        order = tuple(range(tensor.dim()))[::-1]
+        return tensor.conj().resolve_conj().permute(order).contiguous().permute(order).conj()
+
     if any(each is not None and (each.dim() > 1 or each.is_complex()) for each in point.cotangents):
-        moved = [None if each is None else _transposed(each) for each in point.cotangents]
-        got, wanted = point.gradients(cotangents=moved), point.gradients()
+        got, wanted = point.gradients(cotangents=mapped(moved, point.cotangents)), point.gradients()
         yield from _differences("gradient if that of the output is not contiguous", point, got, wanted)
-
-
-def _transposed(tensor: Tensor) -> Tensor:
-    """A tensor of the same values with its dimensions in the opposite order in memory, where complex numbers are
-    conjugated."""
-    order = list(range(tensor.dim() - 1, -1, -1))
-    stored = tensor.conj().resolve_conj().permute(order).contiguous().permute(order)
-    return stored.conj()
 
 
 def tangents(point: Point) -> Iterator[Finding]:
@@ -423,7 +415,9 @@ def of_tangents(point: Point) -> Iterator[Finding]:
 def _decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:
     """A derivative that finite differences contradict."""
     if wanted is not None and wanted.contradicts(value):
-        yield Finding(check, name, number_of(value, digits), range_of(wanted, digits))
+        low, high = number_of(wanted.low, digits), number_of(wanted.high, digits)
+        expected = f"between {low} and {high}" if wanted.is_kink else low
+        yield Finding(check, name, number_of(value, digits), expected)
 
 
 def same(first: Tensor | None, second_: Tensor | None) -> bool:
@@ -458,9 +452,3 @@ def number_of(value: float | complex, digits: int = 6) -> str:
     if isinstance(value, (int, float)):
         return f"{value:.{digits}g}"
     return f"{value.real:.{digits}g}{value.imag:+.{digits}g}j"
-
-
-def range_of(wanted: Slope, digits: int = 6) -> str:
-    """A derivative by finite differences as text."""
-    low, high = number_of(wanted.low, digits), number_of(wanted.high, digits)
-    return f"between {low} and {high}" if wanted.is_kink else low

@@ -25,7 +25,7 @@ def sizes(arguments: list[Any], values: Values) -> Iterator[Variant]:
     yield "one element", mapped(_one_element, values)
     yield from _resized("empty", 0, values)
     of_rank_one = mapped(lambda each: _one_element(each).reshape(-1), values)
-    yield from _changes((("0-dim", _0_dim),), arguments, of_rank_one)
+    yield from _changes((("0-dim", lambda each: each[0] if each.numel() else None),), arguments, of_rank_one)
     yield from _changes(_SIZES, arguments, values)
     yield from _resized("one", 1, values)
 
@@ -62,13 +62,8 @@ def _resized(what: str, size: int, values: Values) -> Iterator[Variant]:
         yield f"{what}: {length} to {size}", mapped(cut, values)
 
 
-def _expanded(tensor: Tensor) -> Tensor | None:
-    """Of numbers: indices would be repeated."""
-    return tensor[:1].expand_as(tensor) if is_float(tensor) and tensor.dim() and tensor.shape[0] > 1 else None
-
-
-def _0_dim(tensor: Tensor) -> Tensor | None:
-    return tensor.reshape(-1)[0] if tensor.dim() and tensor.numel() else None
+def _has_rows(tensor: Tensor) -> bool:
+    return tensor.dim() > 0 and tensor.shape[0] > 1
 
 
 def _one_element(tensor: Tensor) -> Tensor:
@@ -80,11 +75,11 @@ def _one_element(tensor: Tensor) -> Tensor:
 _LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
 _LAYOUTS: tuple[_Change, ...] = (
     ("transposed", lambda each: each.mT.contiguous().mT if each.dim() > 1 else None),
-    ("expanded", _expanded),
+    ("expanded", lambda each: each[:1].expand_as(each) if is_float(each) and _has_rows(each) else None),
     ("channels-last", lambda each: each.contiguous(memory_format=_LAST[each.dim()]) if each.dim() in _LAST else None),
     ("strided", lambda each: torch.stack([each, each], -1)[..., 0] if each.dim() else None),
 )
 _SIZES: tuple[_Change, ...] = (
-    ("broadcast", lambda each: each[:1] if each.dim() and each.shape[0] > 1 else None),
+    ("broadcast", lambda each: each[:1] if _has_rows(each) else None),
     ("lower-rank", lambda each: each[0] if each.dim() and each.shape[0] else None),
 )

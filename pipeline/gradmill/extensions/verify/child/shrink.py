@@ -11,48 +11,37 @@ import torch
 from torch import Tensor
 
 from gradmill.extensions.verify.child.calls import Gradients, mapped, tensors
-from gradmill.extensions.verify.child.checks import Finding, number_of
+from gradmill.extensions.verify.child.checks import number_of
 from gradmill.extensions.verify.child.formulas import Args, Formulas
 
 _TRIES = 40
 _SHOWN = 12  # elements of a tensor
 
-Found = Callable[[Args], Finding | None]
 
-
-def shrunk(finding: Finding, args: Args, again: Found) -> tuple[Finding, Args]:
-    """The finding at the smallest arguments that have it, of those tried. `again`: the same finding at other arguments;
-    None if there is none."""
+def shrunk(args: Args, has_finding: Callable[[Args], bool]) -> Args:
+    """The smallest arguments that have a finding, of those tried."""
     tries = iter(range(_TRIES))
-    smallest: tuple[Finding, Args] | None = finding, args
-    while smallest is not None:
-        best = smallest
-        tried = ((again(smaller), smaller) for smaller, _ in zip(_smaller(best[1]), tries))
-        smallest = next(((found, smaller) for found, smaller in tried if found is not None), None)
-    return best
+    smaller: Args | None = args
+    while smaller is not None:
+        args = smaller
+        smaller = next((each for each, _ in zip(_smaller(args), tries) if has_finding(each)), None)
+    return args
 
 
 def _smaller(args: Args) -> Iterator[Args]:
     """Arguments with a dimension of every tensor that has its size cut to one element; then with rounded numbers."""
     own = list(tensors(args))
-    sizes = sorted({size for tensor in own for size in tensor.shape if size > 1}, reverse=True)
-    for size in sizes:
-        for place in range(max(tensor.dim() for tensor in own)):
-            if any(tensor.dim() > place and tensor.shape[tensor.dim() - 1 - place] == size for tensor in own):
-                yield mapped(partial(_cut, size=size, place=place), args)
-    rounded = mapped(_rounded, args)
+    sizes = {(-size, place) for each in own for place, size in enumerate(reversed(each.shape)) if size > 1}
+    for size, place in sorted(sizes):
+        yield mapped(partial(_cut, size=-size, dim=-1 - place), args)
+    rounded = mapped(lambda each: (each * 4).round() / 4 if each.is_floating_point() else each, args)
     if any(not torch.equal(a, b) for a, b in zip(own, tensors(rounded))):
         yield rounded
 
 
-def _cut(tensor: Tensor, size: int, place: int) -> Tensor:
+def _cut(tensor: Tensor, size: int, dim: int) -> Tensor:
     """The first element along a dimension counted from the last one, if it has this size."""
-    dim = tensor.dim() - 1 - place
-    return tensor.narrow(dim, 0, 1) if dim >= 0 and tensor.shape[dim] == size else tensor
-
-
-def _rounded(tensor: Tensor) -> Tensor:
-    return (tensor * 4).round() / 4 if tensor.is_floating_point() else tensor
+    return tensor.narrow(dim, 0, 1) if tensor.dim() >= -dim and tensor.shape[dim] == size else tensor
 
 
 def described(formulas: Formulas, args: Args, grads: Gradients) -> str:

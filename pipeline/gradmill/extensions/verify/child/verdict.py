@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -41,8 +40,10 @@ _DERIVED: tuple[Check, ...] = (checks.second, checks.forward_over_reverse, check
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
+_NUMBERS = (Tensor, float, complex)
 _NOT_FINITE = ("nan", "inf", "-inf")
 _FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where", "gradient if all")
+_OF_TANGENTS = ("derivative of the tangent", "tangent of the gradient")
 _CONDITIONS = ("error", "undefined gradient")  # by which torch's own formula may be meant for something else
 _CALLS = 40_000  # of one operator: later samples are left out. What is checked depends on no clock
 _SECONDS = 60  # of CPU time: more leaves the verdict open
@@ -68,39 +69,32 @@ def _size(sample: Sample) -> tuple[bool, bool, int]:
 
 
 class Verdict:
-    """What the checks of one operator found. `torchs`: torch's own formulas, None if torch lacks the operator.
+    """What the checks of one operator found. `torchs`: torch's own formulas, None if torch lacks the operator; `forks`:
+    as of `Probe`.
 
     What torch's own formula has as well is not a finding: it may be a convention at a kink, an argument outside its
     use, or a bug of torch. It is kept as `shared`.
     """
 
-    def __init__(self, formulas: Formulas, torchs: TorchFormulas | None) -> None:
-        self.formulas, self.torchs = formulas, torchs
+    def __init__(self, formulas: Formulas, torchs: TorchFormulas | None, *, forks: bool = True) -> None:
+        self.formulas, self.torchs, self._forks = formulas, torchs, forks
         self.counts: Counter[str] = Counter()
         self.done: Counter[str] = Counter()  # the samples that each check has done
         self.skipped: Counter[str] = Counter()
         self.tried: list[dict[str, Any]] = []  # the samples, each with what was done
         self.findings: dict[tuple[str, str], Kept] = {}
         self.shared: dict[tuple[str, str], Kept] = {}
-        self.transient, self._forks = False, True
+        self.transient = False
         self._few: Counter[tuple[Check, bool, tuple[str, ...]]] = Counter()  # samples that a long check decided
 
-    def check(
-        self,
-        samples: Iterable[Sample],
-        ending: Mapping[int, str],
-        begin: Callable[[int], None],
-        *,
-        forks: bool = True,
-    ) -> None:
+    def check(self, samples: Iterable[Sample], ending: Mapping[int, str], begin: Callable[[int], None]) -> None:
         """Runs all checks on all samples. `ending`: the numbers of samples that ended a process, and how; `begin`:
-        called with the number of each other sample; `forks`: as of `Probe`."""
-        self._forks = forks
+        called with the number of each other sample."""
         end = time.process_time() + _SECONDS
         for number, sample in enumerate(samples):
             done, skipped = self.done.copy(), self.skipped.copy()
             if number in ending:
-                if forks and self._ends(sample):
+                if self._forks and self._ends(sample):
                     self._keep(Finding("end", "", ending[number], ""), sample, checks.gradient, shared=False)
                     return
                 self.skipped["samples that end the process"] += 1
@@ -164,11 +158,10 @@ class Verdict:
                 self._keep(finding, sample, check, shared, point)
             if decides or check is written:
                 self._few[check, *_group(sample)] += self.done[check.__name__] - before
-        for check in (own.differences, own.infinite) if not found and self.torchs is not None else ():
-            if check is own.infinite and not (
-                sample.kind != "point" and point.is_smooth and self.formulas.has_backward
-            ):
-                continue
+        if found or self.torchs is None:
+            return
+        masks = sample.kind != "point" and self.formulas.has_backward and point.is_smooth
+        for check in (own.differences, own.infinite) if masks else (own.differences,):
             for finding in self._run(check, point):
                 self._keep(finding, sample, check, False, point)
 
@@ -231,12 +224,10 @@ class Verdict:
             return alone
         gradient = any(check == "gradient" for check, _ in self.findings)
         tangent = any(check.startswith("tangent for") for check, _ in (*self.findings, *self.shared))
-        return [
-            each
-            for (check, _), each in self.findings.items()
-            if not (gradient and (check.startswith(_FOLLOWING) or (check == "error" and each.check in _DERIVED)))
-            and not (tangent and check.startswith(("derivative of the tangent", "tangent of the gradient")))
-        ]
+        follows = (*(_FOLLOWING if gradient else ()), *(_OF_TANGENTS if tangent else ()))
+        errors = _DERIVED if gradient else ()
+        kept = [each for (check, _), each in self.findings.items() if not check.startswith(follows)]
+        return [each for each in kept if not (each.finding.check == "error" and each.check in errors)]
 
     def _unchecked(self) -> str:
         """Why gradients could be checked at no or few samples, if there are formulas for them; "" otherwise."""
@@ -257,9 +248,7 @@ class Verdict:
             "tried": self.tried,
             "skipped": dict(self.skipped.most_common(3)),
             "findings": [self._smallest(each) for each in self._shown()],
-            "shared": [
-                self._row(each.finding, each.sample.args, each.sample, shared=True) for each in self.shared.values()
-            ],
+            "shared": [self._row(each, each.sample.args, shared=True) for each in self.shared.values()],
             "transient": self.transient,
         }
 
@@ -277,20 +266,17 @@ class Verdict:
             return next((each for each in found if not own.is_shared(check, each, point.torchs)), None)
 
         if finding.check == "end":
-            return self._row(finding, sample.args, sample)
+            return self._row(kept, sample.args)
         probe = Probe(forks=self._forks)  # an operator may not check what is cut
-
-        def again_if_it_ends_nothing(args: Args) -> Finding | None:
-            return again(args) if probe.ask(lambda: again(args) is not None) else None
-
-        smaller, args = probe.run(lambda: shrunk(finding, sample.args, again_if_it_ends_nothing))
+        args = probe.run(lambda: shrunk(sample.args, lambda args: probe.ask(lambda: again(args) is not None)))
         of_ones = again(args, ones=True)
-        return self._row(of_ones or smaller, args, sample, grads=of_ones is None and finding.check.startswith("grad"))
+        shows_grads = of_ones is None and finding.check.startswith("grad")
+        found = of_ones or again(args) or finding
+        return self._row(kept._replace(finding=found), args, grads=shows_grads)
 
-    def _row(
-        self, finding: Finding, args: Args, sample: Sample, *, shared: bool = False, grads: bool = False
-    ) -> dict[str, Any]:
+    def _row(self, kept: Kept, args: Args, *, shared: bool = False, grads: bool = False) -> dict[str, Any]:
         """A finding as JSON has it. `grads`: with the gradients of the outputs."""
+        finding, sample = kept.finding, kept.sample
         given = self._point(args).cotangents if grads else ()
         of_sample = {"input": described(self.formulas, args, given), "source": sample.source, "point": sample.point}
         return {**finding._asdict(), **of_sample, "doubtful": self._is_doubtful(finding, sample, shared)}
@@ -302,12 +288,14 @@ class Verdict:
         is_kink = finding.expected.startswith("between")
         if shared:
             is_plain = finding.check not in _CONDITIONS and not finding.check.startswith("gradient if all")
-            if is_kink or not is_plain or not all(map(_is_finite, pytree.tree_leaves(list(sample.args)))):
+            leaves = [each for each in pytree.tree_leaves(list(sample.args)) if isinstance(each, _NUMBERS)]
+            if is_kink or not is_plain or not all(is_finite(torch.as_tensor(each)) for each in leaves):
                 return True
             point = self._point(sample.args)
             named = dict(zip(self.formulas.arguments, point.args))
             return is_convention(self.formulas.operator, named) or _has_saved(point) or not point.is_smooth
-        return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and _is_special(sample)))
+        is_special = sample.kind == "point" or sample.point.endswith((" = 0", " = 0.0", " = inf", " = -inf"))
+        return finding.computed in _NOT_FINITE and (is_kink or (self.torchs is None and is_special))
 
 
 def _heaps() -> Iterator[None]:
@@ -320,7 +308,7 @@ def _heaps() -> Iterator[None]:
 
 def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
     """The samples of which a few get long checks: torch's, or others, of one mode."""
-    return _is_torchs(sample), strings(sample.args)
+    return sample.kind == "plain" and sample.source.startswith(RECORDED), strings(sample.args)
 
 
 def _has_zero(point: Point) -> bool:
@@ -332,29 +320,12 @@ def _has_zero(point: Point) -> bool:
         return False
 
 
-def _is_finite(value: Any) -> bool:
-    """Whether a value of a call has no inf and no nan."""
-    if isinstance(value, Tensor):
-        return is_finite(value)
-    return not isinstance(value, float | complex) or cmath.isfinite(value)
-
-
 def _has_saved(point: Point) -> bool:
     """Whether an operator is part of a backward, with inputs that are not differentiated: the forward saved them, and
     formulas see them as functions of the others."""
     differentiated = {slot.place for _, slot, _ in point.implemented}
     saved = (any(map(is_float, tensors(each))) for i, each in enumerate(point.args) if i not in differentiated)
     return "_backward" in point.formulas.operator and any(saved)
-
-
-def _is_torchs(sample: Sample) -> bool:
-    """Whether torch has a sample for its own tests."""
-    return sample.kind == "plain" and sample.source.startswith(RECORDED)
-
-
-def _is_special(sample: Sample) -> bool:
-    """Whether a sample has tensors at a special point, or a number that is."""
-    return sample.kind == "point" or sample.point.endswith((" = 0", " = 0.0", " = inf", " = -inf"))
 
 
 def _may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool:
