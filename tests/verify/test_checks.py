@@ -38,6 +38,7 @@ from gradmill.extensions.verify.child.operators import (
 )
 from gradmill.extensions.verify.child.own import is_shared
 from gradmill.extensions.verify.child.samples import Sample
+from gradmill.extensions.verify.child.second_order import forward_over_reverse, of_tangents, second
 from gradmill.extensions.verify.child.verdict import Verdict
 from gradmill.extensions.verify.child.written import written
 from gradmill.extensions.verify.process import environment
@@ -256,7 +257,7 @@ def found(result: dict[str, Any]) -> list[str]:
 def test_an_undefined_output_keeps_its_place_in_second_derivatives() -> None:
     point = Point(Product(), (numbers(0.5, 2), numbers(3, 0.25)))
     assert list(checks.gradient(point)) == []
-    assert list(checks.second(point)) == []
+    assert list(second(point)) == []
 
 
 def test_the_formula_of_a_tangent_reads_what_the_operator_wrote() -> None:
@@ -322,7 +323,7 @@ def test_what_torchs_own_formula_has_as_well_is_shared() -> None:
 
 def test_what_follows_from_a_tangent_that_is_wrong_in_torch_is_no_finding() -> None:
     of, sample = Verdict(Sine(), torchs("aten::sin")), Sample((numbers(0.5),), "made", "plain")
-    of._keep(checks.Finding("tangent of the gradient", "grad", "1", "2"), sample, checks.forward_over_reverse, False)
+    of._keep(checks.Finding("tangent of the gradient", "grad", "1", "2"), sample, forward_over_reverse, False)
     assert len(of._shown()) == 1
     of._keep(checks.Finding("tangent for that of self", "result", "1", "2"), sample, checks.tangents, True)
     assert of._shown() == []
@@ -593,11 +594,11 @@ def test_a_verdict_has_the_samples_with_what_was_checked_and_why_not() -> None:
     of = Verdict(Sine(), torchs("aten::sin"))
     samples = [Sample((numbers(0.5, 2),), "made", "plain"), Sample((torch.ones(2).bool(),), "made", "point", "bools")]
     of.check(samples, {}, lambda number: None)
-    first, second = of.result()["tried"]
+    first, other = of.result()["tried"]
     assert (first["input"], first["source"], first["skipped"]) == ("self=tensor([0.5, 2])", "made", [])
     assert {"gradient", "second", "lower"} <= set(first["checks"])
-    assert (second["point"], second["checks"]) == ("bools", [])
-    assert second["skipped"] == ["no input or no output of this operator is differentiable"]
+    assert (other["point"], other["checks"]) == ("bools", [])
+    assert other["skipped"] == ["no input or no output of this operator is differentiable"]
 
 
 def test_a_gradient_that_differs_from_torchs_is_right_where_differences_decide_for_it() -> None:
@@ -676,7 +677,7 @@ def test_derivatives_of_tangents_are_computed_as_torch_nests_them() -> None:
             return {"result": [tangents[0] * kept.cos()]}
 
     def of(point: Point) -> list[str]:
-        return [each.check for each in checks.of_tangents(point)]
+        return [each.check for each in of_tangents(point)]
 
     sine = subject(["self"], ["result"], "aten::sin") | {"backward": "", "tangents": [{"outputs": ["result"]}]}
     formulas = Asking(sine, torchs("aten::sin").function)
@@ -814,8 +815,8 @@ def test_differences_show_whether_an_operator_is_smooth_at_a_point(
 
 def test_second_derivatives_decide_nothing_where_the_gradient_is_not_smooth() -> None:
     with pytest.raises(checks.Inapplicable):
-        list(checks.second(at("huber_loss", numbers(1.5, 2.5), numbers(0.5, 1.5), 0, 1.0)))
-    assert list(checks.second(at("huber_loss", numbers(0.6, 2.5), numbers(0.5, 2.2), 0, 1.0))) == []
+        list(second(at("huber_loss", numbers(1.5, 2.5), numbers(0.5, 1.5), 0, 1.0)))
+    assert list(second(at("huber_loss", numbers(0.6, 2.5), numbers(0.5, 2.2), 0, 1.0))) == []
 
 
 def test_finite_differences_of_large_values_are_as_exact_as_these() -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from gradmill.extensions.verify.child.calls import SEED, Gradients, is_float, is_list, members_of, tracked, weighted
 from gradmill.extensions.verify.child.domains import EVERYWHERE, domain
-from gradmill.extensions.verify.child.formulas import Args, Formulas
+from gradmill.extensions.verify.child.formulas import Args, Formulas, Tangents, dual
 
 STEP = 1e-6  # of finite differences, in float64
 _WIDE = 256 * STEP  # of those that confirm what others contradict
@@ -228,6 +228,21 @@ class Point:
         """Whether a step of a hundredth along a direction leaves the outputs as they are."""
         return self._loss(moves, 0.01) == self._loss(moves, 0.0)
 
+    def tangents(self, moves: Mapping[int, Tensor], given: Sequence[Tensor | None] | None = None) -> Tangents:
+        """The tangents of the outputs by the forward formulas for those of slots, in a dual level; an in-place
+        function's output has the name `self`. `given`: those of the arguments."""
+        listed = ((i, tensor) for i, slot, tensor in self.active if i in moves and slot.member >= 0)
+        args = self.filled(self.after, {i: dual(tensor.detach().clone(), moves[i]) for i, tensor in listed})
+        given = self.of_arguments(moves) if given is None else given
+        computed, own = self.formulas.outputs_tangents(args, self.results, given), self.formulas.outputs
+        return {own[0] if name == "result" and len(own) == 1 else name: each for name, each in computed.items()}
+
+    def of_arguments(self, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
+        """The tangent of each argument that is a tensor."""
+        single = ((slot.place, i, tensor) for i, slot, tensor in self.active if slot.member < 0 and i in moves)
+        own = {place: with_strides(moves[i], tensor) for place, i, tensor in single}
+        return [own.get(place) for place in range(len(self.after))]
+
     def slope(
         self, moves: Mapping[int, Tensor], weights: Gradients | None = None, *, fine: bool = False
     ) -> Slope | None:
@@ -349,3 +364,10 @@ def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tup
             unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
             unit[place] = torch.tensor(factor, dtype=tensor.dtype)
             yield str(list(place)) if place else "", unit
+
+
+def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
+    """A gradient as the engine passes it on: summed to the input's shape."""
+    if gradient is None or gradient.shape == tensor.shape:
+        return gradient
+    return gradient.sum_to_size(tensor.shape)

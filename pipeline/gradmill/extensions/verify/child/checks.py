@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import suppress
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from gradmill.extensions.verify.child import graph
 from gradmill.extensions.verify.child.call_at_sample import (
     Point,
     Slope,
     inner,
-    normal,
     poisoned,
-    slope,
     units,
 )
 from gradmill.extensions.verify.child.calls import SEED, Gradients, is_float, mapped, tensors
@@ -74,7 +70,7 @@ def gradient(point: Point) -> Iterator[Finding]:
             if direction is point.moves[number] and wanted is not None:
                 coarse, wanted, digits = wanted, point.slope(along, fine=True), 9
                 wanted = wanted if wanted is not None and coarse.fits(wanted.low) else None
-            found = list(_decided("gradient", f"{slot.title}{place}", inner([fitted], [along[number]]), wanted, digits))
+            found = list(decided("gradient", f"{slot.title}{place}", inner([fitted], [along[number]]), wanted, digits))
             if found:
                 is_wrong = True
                 yield from found
@@ -83,7 +79,7 @@ def gradient(point: Point) -> Iterator[Finding]:
         own = [_fitted(computed[number], tensor)[0] for number, _, tensor in point.implemented]
         moves = {number: point.along(slot, torch.ones_like(tensor)) for number, slot, tensor in point.implemented}
         names = " and ".join(dict.fromkeys(slot.name for _, slot, _ in point.implemented))
-        yield from _decided("gradient", names, inner(own, list(moves.values())), point.slope(moves))
+        yield from decided("gradient", names, inner(own, list(moves.values())), point.slope(moves))
 
 
 def memory(point: Point) -> Iterator[Finding]:
@@ -124,7 +120,7 @@ def unread(point: Point) -> Iterator[Finding]:
     for number, slot, tensor in point.implemented:
         moves = {number: point.moves[number]}
         value = inner([_fitted(computed[number], tensor)[0]], list(moves.values()))
-        yield from _decided("gradient of other outputs", slot.title, value, point.slope(moves, alone))
+        yield from decided("gradient of other outputs", slot.title, value, point.slope(moves, alone))
 
 
 def lower(point: Point) -> Iterator[Finding]:
@@ -259,13 +255,13 @@ def tangents(point: Point) -> Iterator[Finding]:
     sets = [(i,) for i in point.moves] if len(point.moves) > 1 else []
     for chosen in (*sets, tuple(point.moves)):
         moves = {i: point.moves[i] for i in chosen}
-        given = graph.of_arguments(point, moves)
+        given = point.of_arguments(moves)
         computed = tangents_at(point, moves, given)
         check = f"tangent for that of {', '.join(point.slots[i].title for i in chosen)}"
         partial = len(chosen) < len(point.slots)
         if point.is_ambiguous:  # all together: by what they make of the loss
             own = [computed.get(number) for number in range(len(point.cotangents))]
-            yield from _decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
+            yield from decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
             return
         for finding in _compared(check, point, computed, moves):
             # Torch has efficient zeros in place of other tangents: these times inf are zero, here they are nan.
@@ -307,7 +303,7 @@ def _geometry(tensor: Tensor) -> tuple[object, ...]:
 def tangents_at(point: Point, moves: Moves, given: Sequence[Tensor | None] | None = None) -> TangentsAt:
     """The tangents of the differentiable outputs' members for those of slots. `given`: the same for each argument."""
     with torch.no_grad(), forward_ad.dual_level():
-        computed = graph.tangents_of(point, moves, given)
+        computed = point.tangents(moves, given)
         found = (
             (number, computed[name][place]) for number, (name, place) in enumerate(point.members) if name in computed
         )
@@ -327,92 +323,10 @@ def _compared(check: str, point: Point, computed: TangentsAt, moves: Moves) -> I
         generator = torch.Generator().manual_seed(7)
         for weight in (point.draw(output, generator) for _ in range(2)):
             value = inner([weight], [None if own is None else own.expand_as(output)])
-            yield from _decided(check, title, value, point.slope(moves, point.only(number, weight)))
+            yield from decided(check, title, value, point.slope(moves, point.only(number, weight)))
 
 
-def second(point: Point) -> Iterator[Finding]:
-    """Second derivatives, reverse over reverse, next to finite differences of the gradients."""
-    weights, own = _weights(point), [tensor for _, _, tensor in point.active]
-    known = [each for each in point.cotangents if each is not None]
-    with _differentiating():
-        found = graph.reverse(partial(graph.gradients, point), [*own, *known], weights)
-    decided = True
-    for (number, move), computed in zip(point.moves.items(), found):
-        wanted = _slope_of_gradients(point, {number: move}, 0.0, weights)
-        decided &= wanted is not None
-        yield from _decided("second derivative", point.slots[number].title, inner([computed], [move]), wanted)
-    wanted = _slope_of_gradients(point, {}, 1.0, weights)
-    yield from _decided("second derivative", "grad", inner(found[len(own) :], known), wanted)
-    if not decided:
-        raise Inapplicable
-
-
-@contextmanager
-def _differentiating() -> Iterator[None]:
-    """For what differentiates formulas: raises Skipped or Lacking in place of other errors."""
-    try:
-        yield
-    except LookupError as error:
-        raise Skipped(first_line(error)) from None
-    except (RuntimeError, NotImplementedError, FormulaError) as error:
-        raise Lacking(first_line(error)) from None
-
-
-def _weights(point: Point) -> list[Tensor]:
-    """A direction for each slot with a gradient, other than `point.moves`. Raises Skipped if they mean nothing."""
-    if point.is_ambiguous:
-        raise Skipped("the outputs are determined only up to a symmetry")
-    generator = torch.Generator().manual_seed(3)
-    return [point.along(slot, normal(tensor, generator)) for _, slot, tensor in point.active]
-
-
-def _slope_of_gradients(point: Point, moves: Moves, grow: float, weights: Sequence[Tensor]) -> Slope | None:
-    """The derivative of the gradients' inner product with `weights`, along moves of inputs, and as cotangents grow."""
-
-    def value(step: float) -> float:
-        results, after = point.run(point.moved(moves, step))
-        cotangents = [None if each is None else each * (1.0 + step * grow) for each in point.cotangents]
-        gradients = point.gradients(cotangents=cotangents, args=after, results=results)
-        return inner(weights, [graph.fitted(gradients[i], tensor) for i, _, tensor in point.active])
-
-    return slope(value, single=False)
-
-
-def forward_over_reverse(point: Point) -> Iterator[Finding]:
-    """The tangents of the gradients next to finite differences of them."""
-    weights = _weights(point)
-    with _differentiating():
-        found = graph.dual_gradients(point)
-    wanted = _slope_of_gradients(point, point.moves, 1.0, weights)
-    if wanted is None:
-        raise Inapplicable
-    yield from _decided("tangent of the gradient", "grad", inner(weights, found), wanted)
-
-
-def of_tangents(point: Point) -> Iterator[Finding]:
-    """The derivatives of the tangents, forward over forward and reverse over forward, next to finite differences of
-    them. Inapplicable to lists, whose members carry tangents of their own."""
-    if any(slot.member >= 0 for slot in point.slots):
-        raise Inapplicable
-    along = dict(zip(point.moves, _weights(point)))
-    computed = tangents_at(point, point.moves)
-    generator = torch.Generator().manual_seed(13)
-    weights = [normal(each, generator) for each in computed.values() if each is not None]
-
-    def value(step: float) -> float:
-        found = tangents_at(Point(point.formulas, point.moved(along, step)), point.moves)
-        return inner(weights, [each for each in found.values() if each is not None])
-
-    if not weights or (wanted := slope(value, single=False)) is None:
-        raise Inapplicable
-    title = point.titles[min(computed)]
-    for what, derivative in (("forward", graph.forward_of_tangents), ("reverse", graph.reverse_of_tangents)):
-        with _differentiating(), suppress(LookupError):
-            own = derivative(point, along, weights)
-            yield from _decided(f"derivative of the tangent, {what} over forward", title, own, wanted)
-
-
-def _decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:
+def decided(check: str, name: str, value: float, wanted: Slope | None, digits: int = 6) -> Iterator[Finding]:
     """A derivative that finite differences contradict."""
     if wanted is not None and wanted.contradicts(value):
         low, high = number_of(wanted.low, digits), number_of(wanted.high, digits)

@@ -4,81 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import islice
 
 import torch
 from torch import Tensor
 
 from gradmill.extensions.verify.child import checks
-from gradmill.extensions.verify.child.call_at_sample import Point, Slope, Slot, inner
+from gradmill.extensions.verify.child.call_at_sample import Point, Slope, Slot, fitted, inner
 from gradmill.extensions.verify.child.calls import tensors
 from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
 from gradmill.extensions.verify.child.domains import EVERYWHERE
 from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula
-from gradmill.extensions.verify.child.graph import fitted
 
 Check = Callable[[Point], Iterator[Finding]]
+ByDifferences = Callable[[Tensor], Slope | None]
+# The title of an input or output, its derivative and torch's, the tensor that they are of or by, and differences.
+Pair = tuple[str, Tensor | None, Tensor | None, Tensor, ByDifferences]
 _MOST = 6  # elements that differ from torch's: whether differences decide
 _EQUAL = Slope(-torch.inf, torch.inf, 0)  # of a part of a complex number that does not differ
 
 
 def differences(point: Point) -> Iterator[Finding]:
-    """The gradients and tangents that differ from torch's, where finite differences do not decide for the former. Those
-    are not compared for which torch's formula raises an error."""
-    torchs, formulas = point.torchs, point.formulas
-    if torchs is None:
+    """The gradients and tangents that differ from torch's, where finite differences do not decide for the former: the
+    first one of each. Those are not compared for which torch's formula raises an error."""
+    if point.torchs is None:
         raise Inapplicable
-    if formulas.has_backward:
+    for check, pairs in (("torch's own", _gradients), ("torch's own tangent", _tangents)):
         with suppress(FormulaError):
-            yield from _gradients(point, torchs)
-    if formulas.tangents and not point.is_ambiguous:
-        with suppress(FormulaError):
-            yield from _tangents(point, torchs)
+            for title, own, other, *_ in islice((each for each in pairs(point) if _differ(point, *each[1:])), 1):
+                yield Finding(check, title, shown(own), shown(other))
 
 
-def _gradients(point: Point, torchs: Point) -> Iterator[Finding]:
-    wanted = torchs.gradients(cotangents=point.complete)
+def _gradients(point: Point) -> Iterator[Pair]:
+    if point.torchs is None or not point.formulas.has_backward:
+        return
+    wanted = point.torchs.gradients(cotangents=point.complete)
     computed = point.gradients(cotangents=point.complete)
     for number, slot, tensor in point.implemented:
-        try:
-            own, other = fitted(computed[number], tensor), fitted(wanted[number], tensor)
-        except RuntimeError:
-            continue
 
         def by_differences(unit: Tensor, number: int = number, slot: Slot = slot) -> Slope | None:
             return point.slope({number: point.along(slot, unit)}) if point.domain is EVERYWHERE else None
 
-        if _differ(point, own, other, tensor, by_differences):
-            yield Finding("torch's own", slot.title, shown(own), shown(other))
-            return
+        with suppress(RuntimeError):  # a shape that the engine refuses
+            yield slot.title, fitted(computed[number], tensor), fitted(wanted[number], tensor), tensor, by_differences
 
 
-def _tangents(point: Point, torchs: Point) -> Iterator[Finding]:
-    wanted, outputs = tangents_at(torchs, point.moves), point.outputs(point.results)
+def _tangents(point: Point) -> Iterator[Pair]:
+    if point.torchs is None or not point.formulas.tangents or point.is_ambiguous:
+        return
+    wanted, outputs = tangents_at(point.torchs, point.moves), point.outputs(point.results)
     partial = len(point.moves) < len(point.slots)  # torch's zeros of the others, times inf, are zero; ours are nan
     for number, own in tangents_at(point, point.moves).items():
         other, output = wanted.get(number), outputs[number]
         if own is None or other is None or output is None or own.shape != other.shape:
             continue
-        if partial and bool(own.isnan().any()):
-            continue
-        cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
 
         def by_differences(unit: Tensor, number: int = number) -> Slope | None:
             return point.slope(point.moves, point.only(number, unit))
 
-        if _differ(point, cast, other, output, by_differences):
-            yield Finding("torch's own tangent", point.titles[number], shown(cast), shown(other))
-            return
+        if not (partial and bool(own.isnan().any())):
+            cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
+            yield point.titles[number], cast, other, output, by_differences
 
 
-def _differ(
-    point: Point, own: Tensor | None, other: Tensor | None, of: Tensor, by_differences: Callable[[Tensor], Slope | None]
-) -> bool:
-    """Whether two derivatives of or by `of` differ where finite differences do not decide for `own`."""
-    own, other = _comparable(point, own, other, of)
+def _differ(point: Point, own: Tensor | None, other: Tensor | None, of: Tensor, by_differences: ByDifferences) -> bool:
+    """Whether two derivatives of or by `of` differ where finite differences do not decide for `own`. They do not where
+    neither is right or wrong: torch's is nan, both are infinite, `of` is nan, or complex numbers of the call are not
+    finite."""
+    if own is None or other is None or own.shape != other.shape or own.shape != of.shape:
+        return not same(own, other)
+    undecided = ~(own.isfinite() | other.isfinite()) | other.isnan() | of.isnan()
+    if any(each.is_complex() and not each.isfinite().all() for each in tensors(point.args)):
+        undecided |= ~(own.isfinite() & other.isfinite())
+    own, other = own.masked_fill(undecided, 0), other.masked_fill(undecided, 0)
     if same(own, other):
         return False
-    if own is None or other is None or own.shape != of.shape or own.dtype != of.dtype or other.dtype != of.dtype:
+    if own.dtype != of.dtype or other.dtype != of.dtype:
         return True
     room = 1e-8 + 1e-6 * other.abs()
     for place in (~((own - other).abs() <= room)).flatten().nonzero().flatten().tolist()[:_MOST]:
@@ -90,19 +91,6 @@ def _differ(
             if wanted is None or not wanted.fits(values[0]) or (wanted is not _EQUAL and wanted.fits(values[1])):
                 return True
     return False
-
-
-def _comparable(
-    point: Point, own: Tensor | None, other: Tensor | None, of: Tensor
-) -> tuple[Tensor | None, Tensor | None]:
-    """Two derivatives of or by `of`, with zeros where neither is right or wrong: torch's is nan, both are infinite,
-    `of` is nan, or complex numbers of the call are not finite."""
-    if own is None or other is None or own.shape != other.shape or own.shape != of.shape:
-        return own, other
-    undecided = ~(own.isfinite() | other.isfinite()) | other.isnan() | of.isnan()
-    if any(each.is_complex() and not each.isfinite().all() for each in tensors(point.args)):
-        undecided |= ~(own.isfinite() & other.isfinite())
-    return own.masked_fill(undecided, 0), other.masked_fill(undecided, 0)
 
 
 def infinite(point: Point) -> Iterator[Finding]:

@@ -30,13 +30,19 @@ from gradmill.extensions.verify.child.formulas import (
 )
 from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.samples import Sample, strings
+from gradmill.extensions.verify.child.second_order import forward_over_reverse, of_tangents, second
 from gradmill.extensions.verify.child.shrink import described, shrunk
 from gradmill.extensions.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]
 _OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, written, own.differences)
 _OF_GRADIENTS = (*_OF_EACH[:2], checks.masks, checks.undefined, checks.layout, checks.recorded)
-_DERIVED: tuple[Check, ...] = (checks.second, checks.forward_over_reverse, checks.of_tangents, checks.lower)
+_DERIVED: tuple[Check, ...] = (
+    second,
+    forward_over_reverse,
+    of_tangents,
+    checks.lower,
+)
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
@@ -171,9 +177,9 @@ class Verdict:
         few: dict[Check, bool] = {
             written: bool(self.formulas.in_place) and backward and sample.kind != "point",
             checks.lower: plain,
-            checks.second: plain and backward,
-            checks.forward_over_reverse: plain and backward and forward,
-            checks.of_tangents: plain and forward,
+            second: plain and backward,
+            forward_over_reverse: plain and backward and forward,
+            of_tangents: plain and forward,
         }
         chosen = [*(_OF_GRADIENTS if backward else ()), *((checks.tangents,) if forward else ())]
         return [*chosen, *(check for check, wanted in few.items() if wanted and self._few[check, *group] < _FEW)]
