@@ -125,14 +125,14 @@ def second(point: Point) -> Iterator[Finding]:
     known = [each for each in point.cotangents if each is not None]
     with _differentiating():
         found = reverse(partial(gradients, point), [*own, *known], weights)
-    decided = True
+    is_decided = True
     for (number, move), computed in zip(point.moves.items(), found):
         wanted = _slope_of_gradients(point, {number: move}, 0.0, weights)
-        decided &= wanted is not None
+        is_decided &= wanted is not None
         yield from decided("second derivative", point.slots[number].title, inner([computed], [move]), wanted)
     wanted = _slope_of_gradients(point, {}, 1.0, weights)
     yield from decided("second derivative", "grad", inner(found[len(own) :], known), wanted)
-    if not decided:
+    if not is_decided:
         raise Inapplicable
 
 
