@@ -40,6 +40,7 @@ from gradmill.extensions.verify.child.operators import (
 from gradmill.extensions.verify.child.samples import samples
 from gradmill.extensions.verify.child.verdict import Verdict
 
+Job = dict[str, Any]
 _SECONDS = 60  # of CPU time, for one sample
 _WAITING = 600  # seconds of a clock: a sample that computes nothing waits for something
 
@@ -57,10 +58,8 @@ def main() -> None:
     before = loaded()
     known = reference(job["python"])
     _write(answers, sorted(loaded() - before))
-    folder = Path(job["folder"])
     for subject in job["subjects"]:
-        begin = partial(_begin, answers)
-        _write(answers, _verdict(subject, library, known, folder, job["limit"], begin))
+        _write(answers, _verdict(subject, job, library, known, partial(_begin, answers)))
 
 
 def _warm_up() -> None:
@@ -84,15 +83,10 @@ def _write(answers: TextIO, row: object) -> None:
 
 
 def _verdict(
-    subject: dict[str, Any],
-    library: ctypes.CDLL,
-    known: Reference,
-    folder: Path,
-    limit: int,
-    begin: Callable[[int], None],
+    subject: Job, job: Job, library: ctypes.CDLL, known: Reference, begin: Callable[[int], None]
 ) -> dict[str, Any]:
+    """The verdict on one subject of a job."""
     device = device_of(known)
-    is_own = not is_torchs(subject["operator"], known)
     try:
         schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
         function = function_of(subject["operator"], schema, known)
@@ -101,12 +95,12 @@ def _verdict(
         formulas = CompiledFormulas(subject, library, function, device, in_place)
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
-    if not is_own and not device.name and not has_kernel(subject["operator"]):
+    if is_torchs(subject["operator"], known) and not device.name and not has_kernel(subject["operator"]):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     on_cpu = torchs_function(subject["operator"], schema, known)
     forks = not device.name
     verdict = Verdict(formulas, TorchFormulas(subject, on_cpu, in_place) if on_cpu else None, forks=forks)
-    listed = samples(function, schema, folder=folder, limit=limit, forks=forks)
+    listed = samples(function, schema, folder=Path(job["folder"]), limit=job["limit"], forks=forks)
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
         ending = {int(number): how for number, how in subject["without"].items()}
         verdict.check(islice(listed, subject["last"]), ending, begin)

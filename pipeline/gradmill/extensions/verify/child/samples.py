@@ -17,10 +17,9 @@ import torch
 from torch import Tensor
 
 from gradmill.extensions.verify.child import from_opinfo
-from gradmill.extensions.verify.child.arguments import SAME, as_complex, other_arguments, pairs
+from gradmill.extensions.verify.child.arguments import SAME, Variant, as_complex, layouts, other_arguments, pairs, sizes
 from gradmill.extensions.verify.child.calls import Calls, Function, Values, is_float, mapped, same, tensors
 from gradmill.extensions.verify.child.from_opinfo import Recorded
-from gradmill.extensions.verify.child.layouts import Variant, layouts, sizes
 from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.special_points import first_points, points, points_of_variants
 from gradmill.extensions.verify.child.values import made

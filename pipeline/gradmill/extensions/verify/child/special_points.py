@@ -11,9 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gradmill.extensions.verify.child.arguments import other_arguments
+from gradmill.extensions.verify.child.arguments import Variant, change_each, other_arguments
 from gradmill.extensions.verify.child.calls import Values, is_float, replaced, tensors
-from gradmill.extensions.verify.child.layouts import Variant, change_each
 
 STEP = 1e-2  # between a branch point and what is next to it: more than the steps of finite differences
 
