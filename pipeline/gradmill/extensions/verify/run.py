@@ -20,9 +20,10 @@ from gradmill.extensions.verify import remembered
 from gradmill.extensions.verify.library import Library, Torch, defined
 from gradmill.extensions.verify.model import Code, Verdict
 from gradmill.extensions.verify.process import Checker
-from gradmill.io.files import moment, stat_of
+from gradmill.io.files import moment, read_file, stat_of
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError
+from gradmill.query.memo import digest
 
 _WORD = re.compile(r"\w+")
 LIMIT = 8  # samples of each kind
@@ -110,8 +111,13 @@ def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
 
 def keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
     """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
-    helpers, python = _text(settings.helpers, "helpers"), _text(settings.python, "python")
-    context = "\0".join((settings.headers, helpers, python, str(settings.limit), torch.build))
+    parts = [settings.headers, str(settings.limit), torch.build]
+    for name, path in (("helpers", settings.helpers), ("python", settings.python)):
+        content = read_file(path) if path else b""
+        if content is None:
+            raise SpecError(f"{name}={path}: the file cannot be read", "name a file that can be read")
+        parts.append(digest(content).hex())
+    context = "\0".join(parts)
     version = settings.code, torch.version
     return [remembered.key(*version, code.subject.name, f"{code.digest}\0{context}") for code in codes]
 
@@ -155,14 +161,3 @@ def using(codes: Iterable[Code], headers: str) -> Iterator[bool]:
     """Of each formula whether it may use functions of the set's headers, which take seconds to compile."""
     names = defined(headers)
     return (not names or not names.isdisjoint(_WORD.findall(code.text)) for code in codes)
-
-
-def _text(path: str, name: str) -> str:
-    if not path:
-        return ""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise SpecError(f"{name}={path}: {error.strerror}", "name a file that can be read") from error
-    except UnicodeDecodeError as error:
-        raise SpecError(f"{name}={path}: the file is not UTF-8", "name a file of source text") from error
