@@ -314,7 +314,8 @@ def with_strides(value: Tensor, like: Tensor) -> Tensor:
     """A copy with the strides of another tensor, as its tangent has; contiguous if its elements share memory."""
     if any(stride == 0 and size > 1 for stride, size in zip(like.stride(), like.shape)):
         return value.clone(memory_format=torch.contiguous_format)
-    return torch.ops.aten._new_zeros_with_same_feature_meta(value, like).copy_(value)
+    zeros: Tensor = torch.ops.aten._new_zeros_with_same_feature_meta(value, like)
+    return zeros.copy_(value)
 
 
 @contextmanager
