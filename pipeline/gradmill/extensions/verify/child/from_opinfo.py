@@ -184,21 +184,13 @@ def _run(info: Any, dtype: torch.dtype, recorder: Recorder) -> None:
                 recorder.source = source
                 results = tensors(info.op(sample.input, *sample.args, **sample.kwargs))
                 outputs = [each for each in results if each.requires_grad]
-                recorder.source = f"the backward of {source}"
-                _backward(outputs, sample)
-                recorder.source = source
+                inputs = [each for each in tensors([sample.input, list(sample.args)]) if each.requires_grad]
+                if outputs and inputs:
+                    recorder.source = f"the backward of {source}"
+                    torch.autograd.grad(outputs, inputs, list(map(torch.ones_like, outputs)), allow_unused=True)
                 if info.inplace_variant is not None and number < 2:
-                    _in_place(info.inplace_variant, sample)
+                    recorder.source = source
+                    with torch.no_grad():
+                        info.inplace_variant(mapped(torch.clone, sample.input), *sample.args, **sample.kwargs)
     except Exception:  # noqa: S110 - a function that does not run here has no samples
         pass
-
-
-def _backward(outputs: list[Tensor], sample: Any) -> None:
-    inputs = [each for each in tensors([sample.input, list(sample.args)]) if each.requires_grad]
-    if outputs and inputs:
-        torch.autograd.grad(outputs, inputs, [torch.ones_like(each) for each in outputs], allow_unused=True)
-
-
-def _in_place(function: Any, sample: Any) -> None:
-    with torch.no_grad():
-        function(mapped(torch.clone, sample.input), *sample.args, **sample.kwargs)

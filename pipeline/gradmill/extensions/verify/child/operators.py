@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._library.utils import lookup_op
 
 from gradmill.extensions.verify.child.calls import Function, mapped
 
@@ -72,10 +73,8 @@ def schema_of(text: str) -> torch.FunctionSchema:
 
 def overload(operator: str) -> Any:
     """The overload of `aten::add.Tensor`. LookupError if the installed torch has none."""
-    namespace, _, rest = operator.partition("::")
-    name, _, overload_name = rest.partition(".")
     try:
-        return getattr(getattr(getattr(torch.ops, namespace), name), overload_name or "default")
+        return lookup_op(operator)
     except (AttributeError, RuntimeError):
         raise LookupError(f"the installed torch has no operator {operator}") from None
 
