@@ -59,3 +59,10 @@ def test_a_library_finds_what_libtorch_exports_and_calls_its_own_of_the_same_nam
     words = [sys.executable, "-c", LOADING, library]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.stdout, done.stderr) == ("17\n", "")
+
+
+def test_a_program_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = Path(installed_torch().folder, "lib", "libtorch_cpu.so")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LookupError, match="no program nm, which reads the symbols of libtorch: install binutils"):
+        link("c++", [tmp_path / "answers.o"], torch, tmp_path / "answers.so")

@@ -193,7 +193,11 @@ def _hidden(objects: Sequence[Path], torch: Path) -> dict[str, str]:
 
 def _symbols(*words: str | Path) -> list[str]:
     """The symbols of files, each as a line: its name, its kind, its value. LookupError if they cannot be read."""
-    done = subprocess.run(["nm", "--format=posix", "--no-sort", *words], check=False, capture_output=True, text=True)  # noqa: S603, S607
+    program = shutil.which("nm") or shutil.which("llvm-nm")
+    if program is None:
+        raise LookupError("no program nm, which reads the symbols of libtorch: install binutils")
+    command = [program, "--format=posix", "--no-sort", *words]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         raise LookupError(f"the symbols of the formulas cannot be read: {done.stderr.strip()}")
     return done.stdout.splitlines()
