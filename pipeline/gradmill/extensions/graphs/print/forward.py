@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 
 from gradmill.cpp.dispatcher import Signature
-from gradmill.extensions.graphs.ir import Code, Do, Let, Stmt, Title, code, merged, separated, variable
+from gradmill.extensions.graphs.ir import Code, Do, Let, Stmt, Title, When, code, merged, separated, variable
 from gradmill.extensions.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
 from gradmill.extensions.graphs.passes.functionalize.program import (
     Apply,
@@ -99,7 +99,8 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
     if isinstance(step, ErrorIf):
         return [Do(code("TORCH_CHECK(!$, $)", variable(step.flag), quoted(step.message)))]
     if isinstance(step, Overlap):
-        return [Do(_overlap(plan, step))]
+        check = Do(_overlap(plan, step))
+        return [When(_all(step.flags), (check,))] if step.flags else [check]
     if isinstance(step, ErrorIfRequiresGrad):
         return [Do(code("TORCH_CHECK(!($), $)", needs_text(plan.needs.refusals[index]), quoted(step.message)))]
     return _apply(plan, step, records)

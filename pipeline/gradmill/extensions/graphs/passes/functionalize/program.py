@@ -132,6 +132,7 @@ class Overlap(Struct, frozen=True, tag_field="step", tag="overlap"):
     read: tuple[Link, ...]
     every: bool  # whether any overlap is an error; False: one that is not the whole of both
     assigns: bool  # whether the read tensor is the value of `x[…] = value`
+    flags: tuple[str, ...]  # all true at run time if both are views, and no copies
     place: Place
 
 
@@ -241,6 +242,8 @@ def names_in(part: object) -> set[str]:
         return {part.flag}
     if isinstance(part, Copied):
         return {part.flag, *names_in(part.value)}
-    if isinstance(part, (Apply, Number, Link, ErrorIfRequiresGrad, Overlap, Update, Check, Shown, Shared)):
+    if isinstance(part, Overlap):
+        return names_in((part.base, part.common, part.written, part.read)) | set(part.flags)
+    if isinstance(part, (Apply, Number, Link, ErrorIfRequiresGrad, Update, Check, Shown, Shared)):
         return {name for field in part.__struct_fields__ for name in names_in(getattr(part, field))}
     return set()

@@ -176,7 +176,8 @@ def _overlap(written: Alias, read: Alias, call: Call, *, every: bool) -> Overlap
         if above is not _above(read, links):
             break
         common = common if above.listed else links + 1
-    return Overlap(written.storage.first, one[:common], one[common:], other[common:], every, call.assigns, call.place)
+    base, flags = written.storage.first, tuple(dict.fromkeys((*written.flags, *read.flags)))
+    return Overlap(base, one[:common], one[common:], other[common:], every, call.assigns, flags, call.place)
 
 
 def _above(alias: Alias, links: int) -> Alias:
