@@ -31,6 +31,9 @@ def test_what_it_writes_passes_a_check_and_a_run(tmp_path: Path, base: str) -> N
     run = forked.gradmill([], folder)
     assert (run.status, run.stderr) == (0, NOTICE)
     assert b"struct TORCH_API CubeBackward0 : " in (folder / "generated" / "set" / "Functions.h").read_bytes()
+    names = ("cube", "toy::cube", "torch.ops.toy.cube")
+    explained = [forked.gradmill(["explain", name], folder).stdout for name in names]
+    assert explained[0].startswith("cube(Tensor self) -> Tensor: function\n") and len({*explained}) == 1
     assert "../reference.py" in forked.gradmill(["--show-settings"], folder / "generated").stdout
 
 

@@ -18,6 +18,7 @@ from project import CORE, ROOT, Project, Run
 from test_recipes import is_shown
 from test_recipes import steps as commands
 
+from gradmill.cli.commands.init import init
 from verify.edited import PACKAGED, RELEASE, installed, verify
 from verify.wrong_in_torch import known, wrong
 
@@ -149,3 +150,23 @@ def test_the_new_operator_is_verified_as_the_page_shows(small_built: Project, tm
     assert program == "gradmill"
     run = forked.gradmill(words, project.folder).clean()
     assert is_shown(step.shown, run.stdout), run.stdout
+
+
+def test_an_operator_in_a_namespace_of_its_own_is_verified_for_real_outputs(tmp_path: Path) -> None:
+    """Its kernel refuses gradients of complex ones, unless a fact says that they are right."""
+    init(str(tmp_path), "torch")
+    formulas, description = tmp_path / "derivatives.yaml", tmp_path / "specset.toml"
+    right = formulas.read_text()
+    formulas.write_text(right.replace("(self * self).conj()", "self * self"))
+    run = forked.gradmill(["verify", "toy::cube"], tmp_path)
+    assert (run.status, "\n1 verified, with torch " in run.stdout) == (0, True), run.stdout
+    description.write_text(description.read_text() + '[[facts]]\nadd.complex_differentiable = ["cube"]\n')
+    run = forked.gradmill(["verify"], tmp_path)
+    assert run.stderr.endswith("no commit has this set: all 1 formulas are verified; name some, or against=\n")
+    assert (run.status, "complex128" in run.stdout) == (1, True), run.stdout
+    (tmp_path / "reference.py").write_text("def cube(self):\n    return self * (\n")
+    assert "reference.py:2: '(' was never closed\n" in forked.gradmill(["verify", "cube"], tmp_path).stderr
+    formulas.write_text(right.replace("self * self", "self.nosuch()"))
+    run = forked.gradmill(["verify", "cube"], tmp_path)
+    problem = "derivatives.yaml:1:9: warning: cube: CubeBackward0 is not verified: does not compile"
+    assert run.stdout.startswith(problem) or f"/{problem}" in run.stdout, run.stdout

@@ -17,6 +17,9 @@ class Tangent(Struct, frozen=True):
     inputs: tuple[str, ...]
 
 
+NOT_COMPILED = "does not compile"  # why formulas are not checked
+
+
 class Subject(Struct, frozen=True):
     """The formulas of one Node, or of one operator without a backward formula."""
 
@@ -35,6 +38,7 @@ class Subject(Struct, frozen=True):
     inplace: bool = False
     variants: tuple[str, ...] = ()  # other functions that use the same formulas
     key: str = "Default"  # the dispatch key
+    real_only: bool = False  # whether its kernel refuses gradients of complex outputs
 
 
 def names_of(node: str, operators: Iterable[str]) -> set[str]:

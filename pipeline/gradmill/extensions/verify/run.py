@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.extensions.verify import remembered
 from gradmill.extensions.verify.library import Library, Torch, defined
-from gradmill.extensions.verify.model import Code, Verdict
+from gradmill.extensions.verify.model import NOT_COMPILED, Code, Verdict
 from gradmill.extensions.verify.process import Checker
 from gradmill.io.files import moment, read_file, stat_of
 from gradmill.problems.plain import warn
@@ -146,7 +146,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
             raise SpecError(f"verify: {error}") from error
         included = remembered.digests(library.included())
         for name, why in compiled.failed.items():
-            fails = f"does not compile: {why}"  # a compiler that fails does not say what it read
+            fails = f"{NOT_COMPILED}: {why}"  # a compiler that fails does not say what it read
             yield Verdict(name, unchecked=fails, files=included, transient=bool(settings.helpers))
         rest = [code for code in codes if code.subject.name not in compiled.failed]
         if compiled.path is None:

@@ -19,6 +19,7 @@ from gradmill.query.database import Database
 from gradmill.query.memo import digest
 from gradmill.releases.model import Release
 from gradmill.reports.served import served
+from gradmill.reports.show import operator_name
 from gradmill.specs.text import decode_text
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.match import info, nodes
@@ -36,6 +37,7 @@ def codes(db: Database, names: Collection[str] = ()) -> Iterator[Code]:
     """The C++ of the formulas of a set without errors, in the order of the Nodes: of those Nodes and operators, with or
     without overload, or of all without names. SpecError for a name that has none, and for a release whose Nodes have no
     gradient functions."""
+    names = [operator_name(name, db) for name in names]
     variants = served(db)
     own_nodes = list(nodes(db))
     called = [
@@ -97,6 +99,7 @@ def _code(
         schema_kind(native.func) == "inplace",
         tuple(variants),
         row.dispatch_key,
+        native.namespace != "aten" and native.func.name.base not in facts.complex_differentiable,
     )
     functions = [backward(symbol, row, native, own, definition, facts)] if own.derivatives else []
     pairs = zip(subject.tangents, own.forward_derivatives)

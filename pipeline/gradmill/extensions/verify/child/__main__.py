@@ -33,6 +33,7 @@ from gradmill.extensions.verify.child.operators import (
     load,
     loaded,
     own_formula,
+    real_only,
     reference,
     schema_of,
     torchs_function,
@@ -90,6 +91,7 @@ def _verdict(
     try:
         schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
         function = function_of(subject["operator"], schema, known)
+        function = real_only(function) if subject["real_only"] else function
         subject |= {"arguments": [each.name for each in schema.arguments]}
         in_place = in_place_functions(subject["operator"], subject["variants"], known)
         formulas = CompiledFormulas(subject, library, function, device, in_place)

@@ -7,6 +7,7 @@ import os
 import runpy
 import sys
 import sysconfig
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 from torch._library.utils import lookup_op
 
-from gradmill.extensions.verify.child.calls import Function, mapped
+from gradmill.extensions.verify.child.calls import Function, Values, mapped, tensors
 
 Reference = dict[str, Any]  # the functions of a file, by name
 
@@ -42,11 +43,18 @@ class Device:
 
 
 def reference(path: str) -> Reference:
-    """What the file of reference functions defines; nothing without a file. It may import modules in its folder."""
+    """What the file of reference functions defines; nothing without a file. It may import modules in its folder. Ends
+    the process if it fails, with the place of the error."""
     if not path:
         return {}
     sys.path.insert(0, os.path.dirname(path))
-    return runpy.run_path(path)
+    try:
+        return runpy.run_path(path)
+    except SyntaxError as error:
+        sys.exit(f"{error.filename}:{error.lineno}: {error.msg}")
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        sys.exit(f"{at.filename}:{at.lineno}: {type(error).__name__}: {error}")
 
 
 def loaded() -> set[str]:
@@ -130,6 +138,18 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
         return values[written[0]] if result is None and written else result, tuple(values)
 
     return function
+
+
+def real_only(function: Function) -> Function:
+    """An operator whose kernel refuses gradients of complex outputs, as one that refuses such a call."""
+
+    def called(values: Values) -> tuple[Any, Values]:
+        found = function(values)
+        if any(each.is_complex() for each in tensors([found[0]])):
+            raise TypeError("its kernel refuses gradients of complex outputs")
+        return found
+
+    return called
 
 
 def in_place_functions(operator: str, variants: Iterable[str], known: Reference) -> list[tuple[str, Function]]:

@@ -57,6 +57,8 @@ def _chosen(
 
     own = list(codes(session.db, names))
     if everything or ("against" not in variables and (names or not has_revision(session.config.specs, "HEAD"))):
+        if not (everything or names):
+            sys.stderr.write(f"no commit has this set: all {len(own)} formulas are verified; name some, or against=\n")
         return own, ""
     named = variables.setdefault("against", _HEAD)
     others = read_other(session, variables, _deciding)
@@ -70,6 +72,7 @@ def _report(
     session: Session, result: Result, scope: str, seconds: float, options: dict[str, Any], *, details: bool
 ) -> int:
     from gradmill.extensions.verify import report
+    from gradmill.extensions.verify.model import NOT_COMPILED
     from gradmill.problems.formats import write_report
     from gradmill.session.silences import silenced_findings
     from gradmill.session.sources import Sources
@@ -82,7 +85,7 @@ def _report(
         write_output(session, json_text(report.report(result, seconds, scope.strip())), options["output"])
         return int(failed)
     if config.format == "text":
-        problems = [problem for problem in problems if problem.rule != UNCHECKED]
+        problems = [each for each in problems if each.rule != UNCHECKED or (details and NOT_COMPILED in each.problem)]
     written = write_report(config.format, problems, Sources(config, session.db), strict=config.strict)
     if config.format != "text":
         write_output(session, written.encode(), options["output"])
