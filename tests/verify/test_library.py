@@ -42,6 +42,10 @@ def test_formulas_that_do_not_compile_are_left_out_once_torchs_own_headers_do_no
 ANSWERS = """
 extern "C" int aoti_torch_device_type_cuda();
 extern "C" int aoti_torch_device_type_cpu() { return 7; } // libtorch's, which it exports, returns 0
+namespace torch::autograd::generated::details {
+extern const char* kCudnnDoubleBackwardMsg; // which libtorch hides
+}
+extern "C" const void* hidden() { return &torch::autograd::generated::details::kCudnnDoubleBackwardMsg; }
 extern "C" int answer() { return 10 * aoti_torch_device_type_cuda() + aoti_torch_device_type_cpu(); }
 """
 LOADING = """

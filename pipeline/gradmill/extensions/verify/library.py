@@ -37,6 +37,7 @@ _FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
 _LINKED = ("-shared", "-fPIC", "-w", "-Wl,-z,muldefs", "-Wl,-Bsymbolic-functions")
 # ccache reads the list of headers that the compiler wrote, and so runs no preprocessor of its own; ours are new files.
 _CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime"}
+_HIDDEN = "tdbr"  # kinds of symbols that are local to a library, by nm: functions, and messages that they raise
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _ERROR = re.compile(r"^((\S+?):\d+:\d+: (?:fatal )?error: (.*))$", re.MULTILINE)
 _API = os.path.join("torch", "csrc", "api", "include")
@@ -182,13 +183,13 @@ def link(compiler: str, objects: Sequence[Path], torch: Path, path: Path) -> Non
 
 
 def _hidden(objects: Sequence[Path], torch: Path) -> dict[str, str]:
-    """The functions that objects need and libtorch hides, with their addresses within it."""
+    """The symbols that objects need and libtorch hides, with their addresses within it."""
     if platform.machine() not in _TEXT or not objects or not torch.is_file():
         return {}
     names = {line.partition(" ")[0] for line in _symbols("--undefined-only", *objects)}
     undefined = {name for name in names if "torch" in name or "2at" in name}
     rows = (line.split(" ") for line in _symbols("--defined-only", torch) if line.partition(" ")[0] in undefined)
-    return {name: f"0x{value}" for name, kind, value, *_ in rows if kind == "t"}
+    return {name: f"0x{value}" for name, kind, value, *_ in rows if kind in _HIDDEN}
 
 
 def _symbols(*words: str | Path) -> list[str]:
