@@ -686,6 +686,22 @@ def test_derivatives_of_tangents_are_computed_as_torch_nests_them() -> None:
     assert of(Point(formulas, (numbers(0.5, 2),))) == ["derivative of the tangent, forward over forward"]
 
 
+def test_derivatives_of_tangents_are_those_of_each_output_whatever_comes_first() -> None:
+    class Apart(Formulas):
+        """sin, and the sum of it, whose formula for tangents comes first."""
+
+        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+            tangent = tangents[0] * args[0].cos()
+            return {"sum": [tangent.sum()], "sine": [tangent]}
+
+    own = subject(["self"], ["sine", "sum"]) | {
+        "backward": "",
+        "tangents": [{"outputs": ["sum"]}, {"outputs": ["sine"]}],
+    }
+    formulas = Apart(own, lambda args: ((args[0].sin(), args[0].sin().sum()), args))
+    assert list(of_tangents(Point(formulas, (numbers(0.5, 2),)))) == []
+
+
 def test_a_gradient_that_is_conjugated_when_it_is_read_is_one_of_a_formula() -> None:
     class Real(Formulas):
         def gradients(

@@ -95,7 +95,8 @@ def tangents(point: Point, *own: Tensor, nested: bool = False) -> tuple[Tensor |
     moves = tuple(point.moves.values())
     if not point.formulas.is_torchs:
         computed = point.formulas.outputs_tangents(*_called(point, own), point.of_arguments(point.moves))
-        return tuple(each for members in computed.values() for each in members if each is not None)
+        order = sorted(computed, key=point.formulas.outputs.index) if len(computed) > 1 else computed
+        return tuple(each for name in order for each in computed[name] if each is not None)
     if nested:
         found: tuple[Tensor, ...] = torch.func.jvp(partial(_by_torch, point), own, moves)[1]
         return found
@@ -197,7 +198,7 @@ def of_tangents(point: Point) -> Iterator[Finding]:
 
     if not weights or (wanted := slope(value, single=False)) is None:
         raise Inapplicable
-    title, check = point.titles[min(computed)], "derivative of the tangent, {} over forward"
+    title, check = min(point.titles[number] for number in computed), "derivative of the tangent, {} over forward"
     own = tuple(tensor.detach().clone() for _, _, tensor in point.active)
     with _differentiating(), suppress(LookupError):  # nested in functorch: helpers of formulas ask for its tensors
         with torch.no_grad():
