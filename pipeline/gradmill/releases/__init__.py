@@ -78,8 +78,10 @@ def resolve(version: str, more: Iterable[Change] = ()) -> Release:
         old = values.get(change.field, ())
         if change.set is not None:
             values[change.field] = change.set
-        elif isinstance(old, dict) and isinstance(change.add, dict):
-            values[change.field] = old | change.add
+        elif isinstance(old, dict):
+            values[change.field] = old | (
+                change.add if isinstance(change.add, dict) else {}
+            )  # another form is reported
         else:
             assert isinstance(old, tuple)
             values[change.field] = (*old, *change.add)

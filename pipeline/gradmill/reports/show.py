@@ -67,20 +67,14 @@ def rows(db: Database, layout: Layout, stage: str, name: str, refused: list[Prob
     """The rows of a stage, "" for all. `name` is an operator with or without overload, a schema, an entry, a unit or a
     file, and may contain a `*`. A SpecError if no row matches it. A row of an entry that has none is a problem, which
     `refused` gets."""
-    listed = stages()[stage].rows(db, layout)
-    also = operator_name(name, db)
-    if not name:
-        for _, row in listed:
-            yield from _printed(row, refused)
-        return
-    known: set[str] = set()
-    empty = True
-    for names, row in listed:
-        known |= names
-        if name in names or also in names or ("*" in name and fnmatch.filter(names, name)):
-            empty = False
-            yield from _printed(row, refused)
-    if empty:
+    listed = [*stages()[stage].rows(db, layout)]
+    known = set().union(*(names for names, _ in listed))
+    wanted = name if name in known else operator_name(name, db)
+    matched = {*fnmatch.filter(known, name)} if "*" in name else {wanted}
+    found = [row for names, row in listed if not name or not matched.isdisjoint(names)]
+    for row in found:
+        yield from _printed(row, refused)
+    if name and not found:
         raise SpecError(
             f"'{stage}' has no '{name}'", nearest(name.replace("*", ""), known) or f"gradmill show {stage} prints all"
         )

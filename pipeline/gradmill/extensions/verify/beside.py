@@ -35,7 +35,11 @@ class Verifying:
             self._known = digests
         self._checked = {name: digest for name, digest in digests.items() if self._known.get(name) != digest}
         if self._checked:
-            self._process = _process([*self._checked, *self._words])
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # else `stop` may not know the process
+            try:
+                self._process = _process([*self._checked, *self._words])
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def stop(self) -> None:
         """Ends a verification that still runs, with its compilers and the processes of its checks."""
