@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+
+from gradmill.io.files import read_file
+
+
+def texts_in(module: str) -> dict[str, str]:
+    """The tables next to a module, by name, sorted. They may be links, as where Bazel runs gradmill."""
+    folder = os.path.dirname(module)
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".txt"))
+    return {name.removesuffix(".txt"): (read_file(os.path.join(folder, name)) or b"").decode() for name in names}
 
 
 def rows_of(lines: Iterable[str], version: str) -> Iterator[str]:

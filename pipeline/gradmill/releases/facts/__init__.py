@@ -12,15 +12,13 @@ torchgen: `gen_variable_type.gen_variable_type`, `gen_trace_type.should_trace`,
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
-from gradmill.io.files import files_in, read_file
-from gradmill.releases.spans import rows_of
+from gradmill.releases.spans import rows_of, texts_in
 
 Rows = tuple[str, ...]
 
-_TEXTS = [(read_file(path) or b"").decode() for path in files_in(os.path.dirname(__file__), ".txt")]
+_TEXTS = texts_in(__file__).values()
 
 
 def facts_of(version: str) -> dict[str, object]:

@@ -18,20 +18,15 @@ newest release that was read.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import lru_cache
 
 from msgspec import Struct
 
-from gradmill.io.files import files_in, read_file
 from gradmill.query.memo import digest
-from gradmill.releases.spans import rows_of
+from gradmill.releases.spans import rows_of, texts_in
 
-_TEXTS = {
-    os.path.basename(path).removesuffix(".txt"): (read_file(path) or b"").decode()
-    for path in files_in(os.path.dirname(__file__), ".txt")
-}
+_TEXTS = texts_in(__file__)
 
 
 class Names(Struct, frozen=True):
