@@ -171,8 +171,8 @@ sys.meta_path.insert(0, Edits())
 
 
 _PRINTING, _PRINTED, _REPORTING = (
-    "gradmill.families.nodes.plan",
-    "gradmill.families.nodes.text",  # what reads the edited text is there by then
+    "gradmill.families.nodes.text",
+    "gradmill.families.nodes.plan",  # which that imports
     "gradmill.problems.color",  # for a report, after the files
 )
 

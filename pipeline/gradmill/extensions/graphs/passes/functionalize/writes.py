@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from gradmill.extensions.graphs.model import Bool, Call, GraphError, Item, Nothing, Ref, Result, Value
@@ -176,8 +178,17 @@ def _overlap(written: Alias, read: Alias, call: Call, *, every: bool) -> Overlap
         if above is not _above(read, links):
             break
         common = common if above.listed else links + 1
-    base, flags = written.storage.first, tuple(dict.fromkeys((*written.flags, *read.flags)))
+    flags = tuple(dict.fromkeys(flag for each in (written, read) for flag in _flags(each, common)))
+    base = written.storage.first
     return Overlap(base, one[:common], one[common:], other[common:], every, call.assigns, flags, call.place)
+
+
+def _flags(alias: Alias, depth: int) -> Iterator[str]:
+    """The flags of a tensor that are all true at run time if it is a view of the one at this depth, and no copy."""
+    while alias.parent is not None and alias.depth > depth:
+        if alias.flag:
+            yield alias.flag
+        alias = alias.parent
 
 
 def _above(alias: Alias, links: int) -> Alias:
