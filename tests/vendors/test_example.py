@@ -124,7 +124,7 @@ def test_its_formulas_are_verified_on_its_device(
     monkeypatch.setenv("TOY", str(compiled))
     copytree(EXAMPLE, tmp_path / "set")
     words = ["specs=set", "generated=generated", "cache=cache", f"python={EXAMPLE / 'verify.py'}"]
-    run = forked.gradmill(["verify", *words], tmp_path).clean()
+    run = forked.gradmill(["verify", "--all", *words], tmp_path).clean()
     assert "6 verified, with torch " in run.stdout
     path = tmp_path / "set" / "csrc" / "toy_formulas.h"
     path.write_text(path.read_text().replace("(grad * mask)", "(grad * (1 - mask))"))
