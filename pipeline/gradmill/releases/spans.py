@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from gradmill.io.files import read_file
-
 
 def texts_in(module: str) -> dict[str, str]:
-    """The tables next to a module, by name, sorted. They may be links, as where Bazel runs gradmill."""
-    folder = os.path.dirname(module)
-    names = sorted(name for name in os.listdir(folder) if name.endswith(".txt"))
-    return {name.removesuffix(".txt"): (read_file(os.path.join(folder, name)) or b"").decode() for name in names}
+    """The tables next to a module, by name, sorted. They may be links, as where Bazel runs gradmill. OSError if one
+    cannot be read."""
+    folder, texts = os.path.dirname(module), {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".txt"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                texts[name.removesuffix(".txt")] = file.read()
+    return texts
 
 
 def rows_of(lines: Iterable[str], version: str) -> Iterator[str]:
