@@ -124,10 +124,12 @@ class Build:
         return noted.stats.get(self.store) if noted is not None else None
 
     def lock(self) -> None:
-        """Takes the lock, if this build writes. After waiting for another run, its record is loaded."""
+        """Takes the lock, if this build writes. After waiting for another run, its record is loaded, and its set may
+        have the folders."""
         if self.writes:
             self.inputs.clock = self.paths.lock
             if self._lock.take(warn):
+                self._check_folders()
                 self._load()
 
     def unlock(self) -> None:
@@ -215,6 +217,15 @@ class Build:
     def targets(self) -> list[str]:
         """The places of the files that a complete run writes, without depfiles."""
         return [*self.places().values(), *map(self.outputs.place, (self.paths.units, self.paths.manifest))]
+
+    def with_depfiles(self) -> list[str]:
+        """The generated files with a depfile of their own."""
+        return [name for name in self.file_names() if ANY not in name] if self.config.layout == "split" else []
+
+    def depfile_targets(self) -> list[str]:
+        """The targets of the rule in the file that `depfile=` names: the stamp, else all generated files."""
+        stamp = self.config.stamp
+        return [os.path.abspath(path) for path in ([stamp] if stamp else map(self.path, self.written_files()))]
 
     # ---- problems
 

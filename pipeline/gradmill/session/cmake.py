@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gradmill.model.layers import role_of
 from gradmill.model.regex import regex
 from gradmill.session.build import Build
+from gradmill.session.output.outputs import OUTPUTS
 from gradmill.specs.location import DESCRIPTION
 
 if TYPE_CHECKING:
@@ -33,6 +34,15 @@ _DEVICE = regex(
     r"|Ufunc(CUDA)_\w+\.cu"
 )
 _FOLDERS = {"core": "core_", "ops": "ops_"}
+
+
+def lists_for_builds(build: Build) -> dict[str, Parts]:
+    """The contents of the files that `outputs=` and `cmake_lists=` name, by path."""
+    from gradmill.query.query import Parts
+
+    named = build.config.outputs
+    variables = {named: Parts([(OUTPUTS + cmake_variables(build)).encode()])} if named else {}
+    return {**output_lists(build), **variables}
 
 
 def cmake_variables(build: Build) -> str:

@@ -1,5 +1,5 @@
-"""The output places of a run: whether files may be written there; the manifest and the depfiles; files that are no
-longer part of the output, of another layout or family, and of killed runs."""
+"""The output places of a run that are not as the last one left them: whether files may be written there; files that
+are no longer part of the output, of another layout or family, and of killed runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import os
 from collections.abc import Iterable, Set
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
-from gradmill.families.file import ANY
 from gradmill.families.table import FAMILIES
 from gradmill.io.files import files_in, remove_abandoned
 from gradmill.model.regex import regex
@@ -22,19 +20,14 @@ from gradmill.session.output.outputs import (
     FOREIGN,
     INPUT,
     OF_VARIABLES,
-    OUTPUTS,
     identities,
     is_rule_for,
     refused,
     source_in,
     source_of,
 )
-from gradmill.session.paths import check_owners, claim_cache, own_files
+from gradmill.session.paths import check_owners, claim_cache
 from gradmill.session.settings.config import Config
-
-if TYPE_CHECKING:
-    from gradmill.query.query import Parts
-
 
 _SOME = 3  # files that a report names
 _SHARD = regex(r"(?:_\d+|_common|_formulas|Everything)+(?=(?:\.\w+)?$)")
@@ -42,11 +35,9 @@ _START = 1024  # bytes of a template by which a file is known that names none
 
 
 def check_places(build: Build) -> None:
-    """Refuses to write over an input, over a file that gradmill did not generate, or without a writable cache.
-    SpecError with each refused place."""
+    """Refuses to write over an input, or over a file that gradmill did not generate. SpecError with each refused
+    place."""
     config = build.config
-    if build.db.problem and not _is_whole(build):
-        raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
     check_owners(config)
     inputs = identities(build.inputs.spec_paths())
     in_folder = build.outputs.record.problem
@@ -54,7 +45,7 @@ def check_places(build: Build) -> None:
     errors = [refused(*in_folder, elsewhere)] if in_folder else []
     unchanged, places = build.outputs.unchanged_since_last_run(inputs), build.places()
     others = [(name, "") for name, place in places.items() if place not in unchanged]
-    others += [(name, ".d") for name in with_depfiles(build) if f"{places[name]}.d" not in unchanged]
+    others += [(name, ".d") for name in build.with_depfiles() if f"{places[name]}.d" not in unchanged]
     for name, end in others:
         path = build.path(name)
         by_head = is_rule_for(path) if end else partial(is_made_of, build, build.written_files()[name].entry)
@@ -83,12 +74,6 @@ def _refused_files(build: Build) -> list[SpecError]:
     ]
 
 
-def _is_whole(build: Build) -> bool:
-    """Whether all files have the bytes that a run would write."""
-    files = (build.outputs.has_digest_at(place, build.wanted_digest(name)) for name, place in build.places().items())
-    return all(files) and not manifest_changes(build)
-
-
 def _build_files(config: Config) -> list[tuple[str, str]]:
     """The files for other build systems, the stamp among them: pairs of the variable and the path."""
     return [*([("stamp", config.stamp)] if config.stamp else []), *config.build_files]
@@ -102,19 +87,7 @@ def refusal_of(build: Build, variable: str, path: str) -> str:
     if place(path) in map(place, others):
         return "this is a generated file"
     earlier = build.outputs.record.paths()  # the first target may be one that is no longer part of the output
-    return build.outputs.refusal(path, OF_VARIABLES.get(variable) or is_rule_for(*_depfile_targets(build), *earlier))
-
-
-def _depfile_targets(build: Build) -> list[str]:
-    """The targets of the rule in the file that `depfile=` names: the stamp, else all generated files."""
-    return [os.path.abspath(path) for path in [build.config.stamp] if path] or [
-        os.path.abspath(build.path(name)) for name in build.written_files()
-    ]
-
-
-def with_depfiles(build: Build) -> list[str]:
-    """The generated files with a depfile of their own."""
-    return [name for name in build.file_names() if ANY not in name] if build.config.layout == "split" else []
+    return build.outputs.refusal(path, OF_VARIABLES.get(variable) or is_rule_for(*build.depfile_targets(), *earlier))
 
 
 def is_made_of(build: Build, name: str, head: bytes) -> bool:
@@ -146,45 +119,6 @@ def _start_of(build: Build, template: str) -> bytes:
     return (text or b"").partition(b"${")[0]
 
 
-def manifest_changes(build: Build) -> dict[str, Parts]:
-    """The bytes to write to the manifest, the list of units and the depfiles, by path: only where they differ."""
-    from gradmill.stages.manifest import unit_list, units_digest
-
-    changes = {
-        path: data for path, data in _manifest_parts(build).items() if not build.outputs.has_digest(path, data.digest)
-    }
-    if not build.outputs.has_digest(build.paths.units, units_digest(build.db)):
-        changes[build.paths.units] = unit_list(build.db)
-    build.inputs.code.check()
-    return changes
-
-
-def _manifest_parts(build: Build) -> dict[str, Parts]:
-    """The contents of the manifest and of the depfiles, by path."""
-    from gradmill.stages.manifest import depfile, escaped, manifest
-
-    absolute = os.path.isabs(build.config.generated)
-    place = os.path.abspath if absolute else os.path.relpath
-    # Only existing files: a target with a missing dependency would never be up to date.
-    split = [os.path.split(path) for path in build.inputs.read_paths()]
-    folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in split}}  # few, of many files
-    inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in split]
-    targets = [build.paths.manifest, *map(build.path, with_depfiles(build))]
-    parts = {build.paths.manifest: manifest(build.db, *build.layout)}
-    sources = escaped(inputs)
-    parts |= {f"{target}.d": depfile([target], sources) for target in targets}
-    if build.config.depfile:  # for a build in another folder
-        parts[build.config.depfile] = depfile(_depfile_targets(build), escaped(map(os.path.abspath, inputs)))
-    if build.config.output_lists or build.config.outputs:
-        from gradmill.query.query import Parts
-        from gradmill.session.cmake import cmake_variables, output_lists
-
-        parts |= output_lists(build)
-        if build.config.outputs:
-            parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])
-    return parts
-
-
 # ---- files that are no longer part of the output
 
 
@@ -193,7 +127,7 @@ def remove_orphans(build: Build) -> None:
     killed runs. Edited files remain, and are reported."""
     places, record = build.places(), build.outputs.record
     build.inputs.code.check()
-    depfiles = (f"{build.path(name)}.d" for name in with_depfiles(build))
+    depfiles = (f"{build.path(name)}.d" for name in build.with_depfiles())
     others = (*depfiles, *build.paths.of_manifest, *(path for _, path in build.config.build_files))
     current = {*places.values(), *map(build.outputs.place, others)}
     roots = set(map(os.path.realpath, build.config.families_by_folder))
@@ -215,7 +149,6 @@ def remove_orphans(build: Build) -> None:
                 os.rmdir(folder)
                 folder = os.path.dirname(folder)
     remove_abandoned(os.path.dirname(record.path), FILES)
-    remove_abandoned(build.config.folder, own_files(build.config.folder))
 
 
 def remove_old(build: Build, paths: Iterable[str]) -> int:

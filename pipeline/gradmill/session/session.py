@@ -16,13 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.families.file import ANY
-from gradmill.io.files import Stat, put_file, stat_of
+from gradmill.io.files import Stat, put_file, remove_abandoned, stat_of
 from gradmill.problems.plain import warn
+from gradmill.problems.problem import SpecError
 from gradmill.session import answer, record
 from gradmill.session.build import Build
-from gradmill.session.output.outputs import Written
-from gradmill.session.paths import claim_cache
-from gradmill.session.places import check_places, is_made_of, manifest_changes, remove_orphans
+from gradmill.session.output.outputs import Written, identities
+from gradmill.session.paths import claim_cache, own_files
 from gradmill.session.problems import Problems
 from gradmill.session.record import Record
 from gradmill.session.roots import Root
@@ -177,16 +177,37 @@ class Session(Build):
 
     def _prepare(self) -> None:
         """Before the first file is written: checks the places of all files, and removes orphans. SpecError as in
-        `check_places`."""
+        `check_places`, and without a writable cache."""
         written = self.written_files()
         if written is self._prepared:
             return
         self.outputs.begin()
         if list(written) != self._names:
-            check_places(self)
-            remove_orphans(self)
+            if self.db.problem and not self._is_whole():
+                raise SpecError(self.db.problem, "nothing was written; name another place: cache=DIR")
+            if not self._is_as_left():
+                from gradmill.session.places import check_places, remove_orphans
+
+                check_places(self)
+                remove_orphans(self)
+            remove_abandoned(self.config.folder, own_files(self.config.folder))
             self._names = list(written)
         self._prepared = written
+
+    def _is_whole(self) -> bool:
+        """Whether all files have the bytes that a run would write."""
+        files = (self.outputs.has_digest_at(place, self.wanted_digest(name)) for name, place in self.places().items())
+        return all(files) and not self._manifest_changes()
+
+    def _is_as_left(self) -> bool:
+        """Whether there are just the files of the last run, which checked their places, as it left them."""
+        last, written, config = self.record, self.outputs.record, self.config
+        if last is None or not last.complete or not written.is_complete or config.stamp or config.build_files:
+            return False
+        places = self.places()
+        own = {*places.values(), *(f"{places[name]}.d" for name in self.with_depfiles())}
+        inputs = identities(self.inputs.spec_paths())
+        return written.paths() <= own <= self.outputs.unchanged_since_last_run(inputs)
 
     def _update_file(self, name: str, progress: Progress, *, write: bool) -> Collection[str]:
         """Writes the files of one name that differ; returns them. SpecError if one may not be written, OSError if it
@@ -195,11 +216,17 @@ class Session(Build):
         self.inputs.code.check()
         if changed and write:
             paths = {self.path(each): data for each, data in changed.items()}
-            self.outputs.write(paths, partial(is_made_of, self, name))
+            self.outputs.write(paths, partial(self._is_made_of, name))
         if write or not changed:
             self._current.add(name)
         progress.file(name, len(changed), len(self.members(name)))
         return changed
+
+    def _is_made_of(self, name: str, head: bytes) -> bool:
+        """As `is_made_of`, asked for a file that no record has."""
+        from gradmill.session.places import is_made_of
+
+        return is_made_of(self, name, head)
 
     def is_file_current(self, name: str) -> bool:
         """Whether the files of one name have the bytes that they should have. Verifies, and writes nothing."""
@@ -243,11 +270,42 @@ class Session(Build):
 
     def _update_manifest(self, *, write: bool) -> bool:
         """Writes the manifest, the list of units and the depfiles where they differ; returns whether none did."""
-        changes = manifest_changes(self)
+        changes = self._manifest_changes()
         if changes and write:
             self.outputs.put(changes)
         self._has_manifest = write or not changes
         return not changes
+
+    def _manifest_changes(self) -> dict[str, Parts]:
+        """The bytes to write to the manifest, the list of units and the depfiles, by path: only where they differ."""
+        from gradmill.stages.manifest import unit_list, units_digest
+
+        parts, units = self._manifest_parts(), self.paths.units
+        changes = {path: data for path, data in parts.items() if not self.outputs.has_digest(path, data.digest)}
+        if not self.outputs.has_digest(units, units_digest(self.db)):
+            changes[units] = unit_list(self.db)
+        self.inputs.code.check()
+        return changes
+
+    def _manifest_parts(self) -> dict[str, Parts]:
+        """The contents of the manifest and of the depfiles, by path."""
+        from gradmill.stages.manifest import depfile, escaped, manifest
+
+        place = os.path.abspath if os.path.isabs(self.config.generated) else os.path.relpath
+        # Only existing files: a target with a missing dependency would never be up to date.
+        split = [os.path.split(path) for path in self.inputs.read_paths()]
+        folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in split}}  # few
+        inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in split]
+        targets, sources = [self.paths.manifest, *map(self.path, self.with_depfiles())], escaped(inputs)
+        parts = {self.paths.manifest: manifest(self.db, *self.layout)}
+        parts |= {f"{target}.d": depfile([target], sources) for target in targets}
+        if self.config.depfile:  # for a build in another folder
+            parts[self.config.depfile] = depfile(self.depfile_targets(), escaped(map(os.path.abspath, inputs)))
+        if self.config.output_lists or self.config.outputs:
+            from gradmill.session.cmake import lists_for_builds
+
+            parts |= lists_for_builds(self)
+        return parts
 
     # ---- the end
 
@@ -305,7 +363,7 @@ class Session(Build):
 
     def is_recorded(self) -> bool:
         """Whether the last run of this configuration was complete, and left the manifest as it should be."""
-        self._has_manifest = not manifest_changes(self)
+        self._has_manifest = not self._manifest_changes()
         return self._has_manifest and self.record is not None and self.record.complete
 
     def keep_answer(self, command: bytes, out: bytes, error: bytes, more: Mapping[str, Stat | None]) -> None:
