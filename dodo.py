@@ -23,7 +23,7 @@ from doit.reporter import ConsoleReporter
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pipeline"))  # not another, installed one
 from gradmill.cli.commands.request import check_variables
 from gradmill.cli.console import done, print_report, up_to_date
-from gradmill.cli.process import prepare
+from gradmill.cli.start.command import prepare
 from gradmill.io.decoding import decode_json
 from gradmill.problems.plain import lines, text_of
 from gradmill.problems.problem import SpecError

@@ -382,7 +382,7 @@ def test_a_query_asks_its_database_for_values_only() -> None:
 
 ENTRIES = (
     "pipeline/gradmill/cli/start/command.py",
-    "pipeline/gradmill/cli/process.py",  # to start it again
+    "pipeline/gradmill/cli/commands/worker.py",  # to start it again
 )
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 from msgspec import Struct
 
 from gradmill.cli.console import Terminal, print_report
-from gradmill.cli.process import end, prepare
 from gradmill.problems.plain import escaped, text_of
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.memo import Name
@@ -37,21 +36,15 @@ _SHOW_SETTINGS = "--show-settings"
 def main(words: Sequence[str]) -> int:
     """Runs a command line; returns the exit status: 0, 1 if the specs have errors, or 3 if the command line is wrong or
     something in its way."""
-    prepare()
     try:
         request = read(words)
         return _main_of(request)(request)
     except Failed as failed:
         return report_failure(failed)
-    except BrokenPipeError:
-        raise
     except (SpecError, CodeChanged, OSError) as error:
         sys.stdout.flush()
         sys.stderr.write(f"{'' if isinstance(error, CodeChanged) else 'ERROR: '}{text_of(error)}\n")
         return MISUSED
-    except KeyboardInterrupt as error:
-        end(type(error), error, None)
-        return 130
 
 
 def _main_of(request: Request) -> Callable[[Request], int]:

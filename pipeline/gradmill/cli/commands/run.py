@@ -153,8 +153,6 @@ class Lines(Progress):
         self._terminal.clear()
         try:
             sys.stdout.write(text)
-        except BrokenPipeError:
-            raise
         except OSError as error:
             raise SpecError(f"standard output: {error.strerror}") from None
 

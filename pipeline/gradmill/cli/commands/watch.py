@@ -11,7 +11,6 @@ from contextlib import closing, suppress
 
 from gradmill.cli.commands.request import Request
 from gradmill.cli.console import FEW, counted, print_report
-from gradmill.cli.process import end_in_callbacks
 from gradmill.doors import loaded
 from gradmill.io.files import UNSETTLED, Stat, stat_of
 from gradmill.io.stats import unchanged
@@ -55,7 +54,7 @@ class _Watch:
 
     def run(self) -> Config | None:
         """Runs until the configuration is another one: that one. CodeChanged if gradmill's own code changed."""
-        end_in_callbacks(self._end)
+        sys.unraisablehook = self._end_in_callback
         try:
             return self._watch()
         finally:
@@ -65,8 +64,10 @@ class _Watch:
         for each in self._beside:
             each.stop()
 
-    def _end(self, _: KeyboardInterrupt) -> None:
-        """Ends the process as Ctrl-C does where Python can raise it."""
+    def _end_in_callback(self, about: sys.UnraisableHookArgs) -> None:
+        """Ends the process on Ctrl-C as elsewhere, where Python cannot raise it."""
+        if not isinstance(about.exc_value, KeyboardInterrupt):
+            return sys.__unraisablehook__(about)
         self._stop()
         sys.stdout.flush()
         os._exit(0)

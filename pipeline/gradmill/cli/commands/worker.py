@@ -7,7 +7,6 @@ import sys
 import time
 
 from gradmill.cli.commands.request import Request
-from gradmill.cli.process import own_command
 from gradmill.problems.problem import SpecError
 from gradmill.session.own_code import CodeChanged
 
@@ -47,6 +46,11 @@ def _run(request: Request, words: list[str]) -> int:
         os.execv(sys.executable, own_command())  # noqa: S606
     sys.stderr.write(done.report)
     return done.status
+
+
+def own_command() -> list[str]:
+    """The command line of this process, to start it again."""
+    return [sys.executable, *sys.orig_argv[1:]]
 
 
 def _expanded(word: str) -> list[str]:

@@ -1,4 +1,5 @@
-"""The `gradmill` command: prints the answer of a record if nothing has changed, else reads the command line."""
+"""The `gradmill` command: prints the answer of a record if nothing has changed, else reads the command line. And how
+the process ends, also for doit."""
 
 import os
 import sys
@@ -31,9 +32,8 @@ def main(words: list[str]) -> int:
     if answer is None:
         try:
             return _run(words)
-        except KeyboardInterrupt:  # while modules are loaded; afterwards `request.main` handles it
-            sys.stderr.write("interrupted: all written files are complete\n")
-            return 130
+        except KeyboardInterrupt:
+            return _interrupted()
     out, error = answer
     sys.stdout.buffer.write(out)
     sys.stderr.buffer.write(_painted(error, words) if error else error)
@@ -41,13 +41,44 @@ def main(words: list[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
-    import gc
-
-    gc.disable()  # the many imports leave no garbage
+    prepare()
     _import_msgspec()
     from gradmill.cli.commands.request import main as run_command
 
     return run_command(words)
+
+
+def prepare() -> None:
+    """Sets up the process: no garbage collection, because rows and imports leave no cycles, not at exit either; a
+    silent end when the reader of its output closes the pipe; Ctrl-C without a traceback, also in callbacks, such as of
+    an import or after a fork, where Python would report it as ignored and go on."""
+    import atexit
+    import gc
+    import signal
+
+    gc.disable()
+    atexit.register(gc.freeze)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.excepthook = lambda *error: _interrupted() if _is_interrupt(error[1]) else sys.__excepthook__(*error)
+    sys.unraisablehook = lambda about: (
+        _interrupted() if _is_interrupt(about.exc_value) else sys.__unraisablehook__(about)
+    )
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    return isinstance(error, KeyboardInterrupt)
+
+
+def _interrupted() -> int:
+    """Ends the process as Ctrl-C would, without a traceback."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once
+    sys.stdout.flush()
+    sys.stderr.write("interrupted: all written files are complete\n")
+    sys.stderr.flush()
+    os.kill(os.getpid(), signal.SIGINT)  # Python's own exit would wait until a process reads the queues
+    return 130
 
 
 def _import_msgspec() -> None:
