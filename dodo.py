@@ -21,8 +21,8 @@ from doit.exceptions import InvalidDodoFile, TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pipeline"))  # not another, installed one
-from gradmill.cli.commands.request import check_variables
-from gradmill.cli.console import done, print_report, up_to_date
+from gradmill.cli.commands.request import print_report
+from gradmill.cli.commands.run import done, up_to_date
 from gradmill.cli.start.command import prepare
 from gradmill.io.decoding import decode_json
 from gradmill.problems.plain import lines, text_of
@@ -54,7 +54,6 @@ def opened() -> tuple[Session, bool]:
     given = variables()
     each = given.pop("units", "0")
     try:
-        check_variables(f"{name}={value}" for name, value in given.items())
         if each not in ("0", "1"):
             raise SpecError(f"units={each}", "write units=0 or units=1")
         if "stamp" in given:

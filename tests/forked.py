@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig argparse sqlite3 tomllib yaml
     gradmill.cpp.header gradmill.cli.commands.explain gradmill.cli.commands.list gradmill.cli.commands.show
-    gradmill.cli.commands.request gradmill.cli.commands.run gradmill.session.session gradmill.session.selection
+    gradmill.cli.commands.command_line gradmill.cli.commands.run gradmill.session.session gradmill.session.selection
     gradmill.session.collect gradmill.session.places gradmill.session.sources
     gradmill.query.explain gradmill.query.database gradmill.store.sqlite gradmill.problems.render
     gradmill.problems.causes

@@ -472,8 +472,8 @@ def test_a_run_without_pages_knows_nothing_of_them(edited: Project) -> None:
     """Neither the library nor a module nor a row of theirs."""
     printed = """
 import sys
-from gradmill.cli.commands.request import main
-assert not main(sys.argv[1:]), "the run failed"
+from gradmill.cli.start.command import dispatch
+assert not dispatch(sys.argv[1:]), "the run failed"
 print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "gradmill.extensions.browse.page"))])
 """
     edited.set_formula("exp", "self", "result.conj() * grad")

@@ -13,8 +13,8 @@ import pytest
 from project import Project, finish
 
 from gradmill.io.files import TICK
-from gradmill.session import lock
-from gradmill.session.lock import Lock
+from gradmill.session import record
+from gradmill.session.record import Lock
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def test_a_repeated_run_with_nothing_to_do_and_one_that_only_looks_wait_for_none
 
 
 def test_a_run_waits_for_a_while_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "LIMIT", 0.05)
+    monkeypatch.setattr(record, "LIMIT", 0.05)
     message: list[str] = []
     path = tmp_path / "lock"
     with held(path):

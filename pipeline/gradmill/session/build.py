@@ -12,13 +12,12 @@ from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError
 from gradmill.session import record
 from gradmill.session.inputs import Inputs
-from gradmill.session.lock import Lock
 from gradmill.session.output.folder_record import FolderRecord
 from gradmill.session.output.outputs import Outputs
 from gradmill.session.own_code import CodeChanged
 from gradmill.session.paths import RECORD, Paths, check_claims, check_files, paths_of
 from gradmill.session.problems import Problems, all_problems, fails
-from gradmill.session.record import Record
+from gradmill.session.record import Lock, Record
 from gradmill.session.roots import Root, Stages, find_query
 from gradmill.session.settings.config import Config
 

@@ -1,16 +1,29 @@
-"""The record of a run, a file in the cache: which files it read and wrote."""
+"""What the runs of a set leave in its folder of the cache: of each configuration a record of the last one, which files it
+read and wrote. They write under a lock: another run waits, for a limited time, and then reuses the results.
 
+The system releases the lock when the process ends. If its file or the lock is not possible, runs go on without it: each
+gives the right result, and the store keeps the results of the first to commit.
+"""
+
+import errno
+import fcntl
 import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
 
 from gradmill.io.checked import checked, with_checksum
-from gradmill.io.files import Stat, put_file, read_file
+from gradmill.io.files import Stat, open_lock, put_file, read_file
 from gradmill.query.memo import MISSING, StoreDamaged, decode
 from gradmill.session.output.outputs import Written
 
 _FORMAT = b"record/6"
+LIMIT = 60.0  # seconds that a run waits for others
+_STEP = 0.02
+_IN_USE = (errno.EACCES, errno.EAGAIN)
 
 
 class Record(Struct, frozen=True):
@@ -67,3 +80,48 @@ def save(path: str, record: Record) -> str:
     except OSError as error:
         return f"{os.path.dirname(path)}: {error.strerror}"
     return ""
+
+
+class Lock:
+    """The lock of a folder."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def take(self, warn: Callable[[str], object]) -> bool:
+        """Takes the lock, if one is possible; waits up to `LIMIT` seconds while another process has it, and reports
+        that to `warn`. Returns whether it had to wait."""
+        if not self.try_to_take():
+            warn(f"waiting for another run, which has locked {self.path}\n")
+            end = time.monotonic() + LIMIT
+            while not self.try_to_take():
+                if time.monotonic() > end:
+                    warn(f"{self.path} is still locked after {LIMIT:.0f} s: going on without it\n")
+                    break
+                time.sleep(_STEP)
+            return True
+        return False
+
+    def try_to_take(self) -> bool:
+        """Takes the lock without waiting. False if another process has it."""
+        if self._file is not None:
+            return True
+        try:
+            file = open_lock(self.path)
+        except OSError:
+            return True
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(file)
+            return error.errno not in _IN_USE
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """Releases the lock."""
+        if self._file is not None:
+            with suppress(OSError):
+                os.close(self._file)
+            self._file = None

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from gradmill.cli.commands.request import Request
-from gradmill.cli.console import print_report
+from gradmill.cli.commands.request import Request, print_report
 from gradmill.problems.plain import line, lines
 from gradmill.problems.problem import SpecError
 from gradmill.session.fixes import apply_fixes

@@ -12,7 +12,7 @@ from typing import Any
 from gradmill import __version__
 from gradmill.cli.commands.command import Option
 from gradmill.cli.commands.request import Request
-from gradmill.cli.commands.table import COMMANDS, REMOVED
+from gradmill.cli.commands.table import COMMANDS
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.session.settings.variables import NEAR, VARIABLES
@@ -32,7 +32,7 @@ def main(request: Request) -> int:
         return 0
     name = " ".join(request.names)
     if name and name not in COMMANDS:
-        hint = REMOVED.get(name) or nearest(name, COMMANDS, near=NEAR) or "gradmill help lists the commands"
+        hint = nearest(name, COMMANDS, near=NEAR) or "gradmill help lists the commands"
         raise SpecError(f"there is no command '{name}'", hint)
     sys.stdout.write(lines(page_of(name) if name else page()))
     return 0

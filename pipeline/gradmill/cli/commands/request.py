@@ -1,180 +1,33 @@
-"""A command line: what it requests, its command, and errors without a traceback; and what commands share."""
+"""A command: what is requested of it; and what commands share: errors, reports, and a progress line.
+
+The progress line is on a terminal alone. It is rewritten in place, and erased before permanent output is printed.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from msgspec import Struct
 
-from gradmill.cli.console import Terminal, print_report
-from gradmill.problems.plain import escaped, text_of
-from gradmill.problems.problem import SpecError, nearest
+from gradmill.problems.plain import line
+from gradmill.problems.problem import SpecError
 from gradmill.query.memo import Name
-from gradmill.session.own_code import CodeChanged
 from gradmill.session.paths import check_cache
 from gradmill.session.problems import Problems
 from gradmill.session.roots import Root
 from gradmill.session.session import Session
 from gradmill.session.settings.config import NO_FIX, NO_FIX_HINT, Config, read_config
 from gradmill.session.settings.reader import Settings, read_settings
-from gradmill.session.settings.variables import NEAR, VARIABLES, no_such_variable
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
-    from gradmill.cli.commands.command import Command
 
 RUN = "run"  # the command of a command line without one
 MISUSED = 3  # the exit status for an invalid command line, as doit has it
-_SHOW_SETTINGS = "--show-settings"
-
-
-def main(words: Sequence[str]) -> int:
-    """Runs a command line; returns the exit status: 0, 1 if the specs have errors, or 3 if the command line is wrong or
-    something in its way."""
-    try:
-        request = read(words)
-        return _main_of(request)(request)
-    except Failed as failed:
-        return report_failure(failed)
-    except (SpecError, CodeChanged, OSError) as error:
-        sys.stdout.flush()
-        sys.stderr.write(f"{'' if isinstance(error, CodeChanged) else 'ERROR: '}{text_of(error)}\n")
-        return MISUSED
-
-
-def _main_of(request: Request) -> Callable[[Request], int]:
-    """The function of a request's command."""
-    if request.command == RUN:
-        module: Any = import_module(f"{__package__}.{RUN}")
-    else:
-        from gradmill.cli.commands.table import COMMANDS
-
-        module = import_module(COMMANDS[request.command].module(request.command))
-    function: Callable[[Request], int] = (module.SCRIPT() if request.script else module).main
-    return function
-
-
-# ---- the command line
-
-
-def read(words: Sequence[str]) -> Request:
-    """The request of a command line. SpecError if it is wrong."""
-    if all("=" in word and not word.startswith("-") for word in words):  # most runs: without the table of commands
-        check_variables(words)
-        return Request(RUN, variables=dict(word.split("=", 1) for word in words), line=list(words))
-    from gradmill.cli.commands.table import COMMANDS, REMOVED
-
-    named = next((word for word in words if not word.startswith("-") and "=" not in word), "")
-    if "--help" in words or "-h" in words:
-        return Request("help", [named] if named else [])
-    if list(words) == ["--version"]:
-        return Request("version")
-    if _SHOW_SETTINGS in words:
-        rest = [word for word in words if word != _SHOW_SETTINGS]
-        check_variables(rest)
-        return Request(RUN, [], {"show_settings": True}, dict(word.split("=", 1) for word in rest if "=" in word[1:]))
-    if named in REMOVED:
-        raise SpecError(f"there is no command '{named}'", REMOVED[named])
-    name = named if named in COMMANDS else RUN
-    command, rest = COMMANDS[name], list(words)
-    if named in COMMANDS:
-        rest.remove(named)
-    own = [option.name.removeprefix("--") for option in command.options]
-    if command.script:
-        script: Any = import_module(command.module(name)).SCRIPT
-        rest, own = script.arguments().joined(rest), list(script.build_files)
-    _check_words(rest)
-    _check_options(rest, own)
-    check_variables(rest)
-    variables = dict(word.split("=", 1) for word in rest if "=" in word and not word.startswith("-"))
-    rest = [word for word in rest if "=" not in word or word.startswith("-")]
-    names, options = (rest, {}) if command.script else _parsed(name, command, rest, own)
-    return Request(name, names, options, variables, script=command.script, line=list(words))
-
-
-def _parsed(name: str, command: Command, words: list[str], own: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """The names and the options among the words behind a command. `own`: the names of its options."""
-    known, unknown = parser_of(name, command).parse_known_intermixed_args(words)
-    if unknown:
-        hint = nearest(unknown[0].partition("=")[0].lstrip("-"), [*own, "help"], near=NEAR).replace("'", "'--", 1)
-        if not hint:
-            _check_options(unknown, own, near=True)
-        raise SpecError(f"{name}: {unknown[0]}: there is no such option", hint or _all_options(name))
-    options = vars(known)
-    for option in command.options:
-        value = options[option.field]
-        if option.values and value and value not in option.values:
-            hint = nearest(value, option.values) or f"write one of {', '.join(option.values)}"
-            raise SpecError(f"{name}: {option.name}={value}", hint)
-    return options.pop("names"), options
-
-
-def _all_options(name: str) -> str:
-    return f"gradmill help {name} lists the options"
-
-
-def parser_of(name: str, command: Command) -> ArgumentParser:
-    """The parser of what may follow a command: its options, before and after names."""
-    from argparse import ArgumentParser
-
-    class Parser(ArgumentParser):
-        def error(self, message: str) -> Any:
-            named, _, problem = message.removeprefix("argument ").partition(": ")
-            option = named.rpartition("/")[2]
-            if "ignored explicit argument" in problem:
-                value = problem.rpartition(" ")[2].strip("'")
-                raise SpecError(f"{name}: {option}={value}: this option has no value", _all_options(name))
-            if "expected one argument" in problem:
-                raise SpecError(f"{name}: {option}: this option needs a value", _all_options(name))
-            raise SpecError(f"{name}: {message}", _all_options(name))
-
-    parser = Parser(prog=f"gradmill {name}", add_help=False, allow_abbrev=False)
-    for option in command.options:
-        flags = [option.short, option.name] if option.short else [option.name]
-        parser.add_argument(*flags, dest=option.field, help=option.meaning, **option.arguments)
-    parser.add_argument("names", nargs="*")
-    return parser
-
-
-# ---- words that are wrong, each with the nearest one that is not
-
-
-def _check_words(words: Sequence[str]) -> None:
-    """SpecError for an empty word, and one with a control character: no option and no name has one."""
-    if not all(words):
-        raise SpecError("'': an argument is empty", "leave it out, or write a name")
-    named = (word for word in words if word.startswith("-") or "=" not in word)
-    if odd := next((word for word in named if escaped(word) != word), ""):
-        raise SpecError(f"there is no '{odd}'", "it has a character that cannot be printed")
-
-
-def check_variables(words: Iterable[str]) -> None:
-    """SpecError for an unknown variable."""
-    for word in words:
-        name, sign, value = word.partition("=")
-        if sign and not word.startswith("-") and name not in VARIABLES:
-            from gradmill.cli.commands.table import REMOVED
-
-            problem, hint = no_such_variable(name, value)
-            raise SpecError(problem, REMOVED.get(name) or hint)
-
-
-def _check_options(words: Sequence[str], own: Iterable[str], *, near: bool = False) -> None:
-    """SpecError for an option that should be a variable: `--cache=DIR`. `own`: the names of the command's options;
-    `near`: names that are near to that of a variable are reported, too."""
-    for word, following in zip(words, [*words[1:], ""]):
-        name, _, value = word.removeprefix("--").partition("=")
-        variable = name if name in VARIABLES or not near else nearest(name, VARIABLES, what="", near=NEAR).strip(" '?")
-        if word.startswith("--") and variable in VARIABLES and name not in own:
-            raise SpecError(f"{word}: there is no such option", f"write {variable}={value or following or '…'}")
-
-
-# ---- what commands share
+_PAUSE = 0.05  # seconds between two updates: faster ones cannot be read
+_ERASE = "\r\033[K"
 
 
 class Request(Struct):
@@ -287,7 +140,48 @@ def stage_rows(session: Session) -> dict[str, Name]:
     return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
 
 
-def report_failure(failed: Failed) -> int:
-    """Prints the report of errors in the specs; returns the exit status."""
-    print_report(failed.report, failed.format, failed.stream)
-    return failed.status
+# ---- what is printed
+
+
+def print_report(report: str, format_: str, stream: TextIO | None = None) -> None:
+    """Writes a report to `stream`, by default standard error; in colour if that is a terminal."""
+    if report:
+        from gradmill.problems.color import painted
+
+        stream = stream or sys.stderr
+        stream.write(painted(report, stream, format_))
+        stream.flush()
+
+
+class Terminal:
+    """The progress line of one stream. Silent unless the stream is a terminal that can erase a line."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.on = bool(getattr(stream, "isatty", lambda: False)()) and os.environ.get("TERM") != "dumb"
+        self._shown = False
+        self._next = 0.0
+
+    def show(self, text: str) -> None:
+        """Replaces the progress line with `text`. Skips updates that follow too fast."""
+        if not self.on or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PAUSE
+        self._stream.write(f"{_ERASE}{line(text)[: _width(self._stream) - 1]}")
+        self._stream.flush()
+        self._shown = True
+
+    def clear(self) -> None:
+        """Erases the progress line."""
+        if self._shown:
+            self._stream.write(_ERASE)
+            self._stream.flush()
+            self._shown = False
+
+
+def _width(stream: Any) -> int:
+    """The width of a terminal in columns, 80 if unknown."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:
+        return 80

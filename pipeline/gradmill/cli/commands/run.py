@@ -7,8 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 
-from gradmill.cli.commands.request import Request
-from gradmill.cli.console import FEW, Terminal, done, print_report, summary, up_to_date
+from gradmill.cli.commands.request import Request, Terminal, print_report
 from gradmill.io.files import evidence, stat_of
 from gradmill.problems.plain import lines, text_of
 from gradmill.problems.problem import SpecError
@@ -19,6 +18,7 @@ from gradmill.session.settings.config import Config, read_config
 from gradmill.session.settings.reader import read_settings, settings_report
 from gradmill.session.units import At, titles_of
 
+FEW = 8  # names that fit on a line
 _REST = "  all files are complete, as before or new: the next run writes the others\n"
 
 
@@ -155,6 +155,34 @@ class Lines(Progress):
             sys.stdout.write(text)
         except OSError as error:
             raise SpecError(f"standard output: {error.strerror}") from None
+
+
+# ---- its lines
+
+
+def done(stage: str, names: Sequence[str], count: int, what: str) -> str:
+    """The line for rebuilt units or files: their names, or their count."""
+    few = len(names) == count <= FEW
+    return lines([f".  {stage}: {', '.join(names) if few else counted(count, what)}"])
+
+
+def up_to_date(stage: str, count: int, what: str) -> str:
+    """The line for units or files that were up to date: their count."""
+    return f"-- {stage}: {counted(count, what)}\n"
+
+
+def summary(files: int, folder: str, changed: int, seconds: float | None = None, removed: int = 0) -> str:
+    """The last line of a run: the number of generated files, how many changed, and how many others were deleted.
+    `seconds`: the time of a run that had work to do."""
+    took = "" if seconds is None else f", {seconds:.1f} s"
+    gone = f"; {removed} removed" if removed else ""
+    return lines([f"{counted(files, 'file')} in {folder}{took}; {changed or 'none'} changed{gone}"])
+
+
+def counted(count: int, what: str) -> str:
+    """A count with its noun: `1 file`, `2 files`."""
+    many = f"{what.removesuffix('y')}ies" if what.endswith("y") else f"{what}s"
+    return f"{count} {what if count == 1 else many}"
 
 
 # ---- the answer of a complete run to the same command line, as long as nothing has changed

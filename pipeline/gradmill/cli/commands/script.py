@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from typing import ClassVar, NoReturn
 
-from gradmill.cli.commands.request import Request, fail_for
+from gradmill.cli.commands.request import Request, fail_for, print_report
 from gradmill.cli.commands.run import run
-from gradmill.cli.console import print_report
 from gradmill.io.files import read_file
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError, nearest

@@ -190,16 +190,3 @@ _OWN = {
 }
 _EXTENSIONS = {name: command for module in loaded("commands") for name, command in module.COMMANDS.items()}
 COMMANDS: dict[str, Command] = dict(sorted((_OWN | _EXTENSIONS).items(), key=lambda item: GROUPS.index(item[1].group)))
-
-# Words of earlier versions -> what to write now. Each is near to another word, which would be a wrong hint.
-REMOVED = {
-    "cache": "other machines may reuse the folder `cache` itself: docs/scale.md",
-    "dumpdb": "gradmill keeps no notes about tasks",
-    "forget": "delete the folder of the cache; in a clone, doit itself forgets tasks",
-    "ignore": "in a clone, doit itself ignores tasks",
-    "info": "gradmill explain NAME says what it depends on, and why it would be rebuilt",
-    "remote": "other machines may reuse the folder `cache` itself: docs/scale.md",
-    "reset-dep": "inputs are compared by content: none can be marked as unchanged",
-    "strace": "gradmill explain NAME says what it depends on",
-    "tabcompletion": "gradmill completion bash prints a script, and so do zsh and fish",
-}

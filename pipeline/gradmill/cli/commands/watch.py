@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 
-from gradmill.cli.commands.request import Request
-from gradmill.cli.console import FEW, counted, print_report
+from gradmill.cli.commands.request import Request, print_report
+from gradmill.cli.commands.run import FEW, counted
 from gradmill.doors import loaded
 from gradmill.io.files import UNSETTLED, Stat, stat_of
 from gradmill.io.stats import unchanged

@@ -43,9 +43,32 @@ def main(words: list[str]) -> int:
 def _run(words: list[str]) -> int:
     prepare()
     _import_msgspec()
-    from gradmill.cli.commands.request import main as run_command
+    return dispatch(words)
 
-    return run_command(words)
+
+def dispatch(words: list[str]) -> int:
+    """Calls the command of a command line; returns the exit status: 0, 1 if the specs have errors, or 3 if the command
+    line is wrong or something in its way."""
+    from gradmill.cli.commands.request import MISUSED, RUN, Failed, Request, print_report
+    from gradmill.problems.plain import text_of
+    from gradmill.problems.problem import SpecError
+    from gradmill.session.own_code import CodeChanged
+
+    try:
+        if all("=" in word and not word.startswith("-") for word in words):  # most: without the table of commands
+            from gradmill.cli.commands.run import main
+
+            return main(Request(RUN, variables=dict(word.split("=", 1) for word in words), line=words))
+        from gradmill.cli.commands.command_line import main_of, read
+
+        return main_of(request := read(words))(request)
+    except Failed as failed:
+        print_report(failed.report, failed.format, failed.stream)
+        return failed.status
+    except (SpecError, CodeChanged, OSError) as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"{'' if isinstance(error, CodeChanged) else 'ERROR: '}{text_of(error)}\n")
+        return MISUSED
 
 
 def prepare() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradmill.cli.console import Terminal
+from gradmill.cli.commands.request import Terminal
 from gradmill.io.files import Stat, read_file, remove_abandoned, stat_of
 from gradmill.problems.problem import SpecError, all_of
 from gradmill.query.query import Parts

@@ -17,7 +17,7 @@ from msgspec import Struct
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError
 from gradmill.session import PROJECT, SETTINGS_FILES
-from gradmill.session.settings.variables import VARIABLES, Flag, no_such_variable
+from gradmill.session.settings.variables import VARIABLES, Flag, check_names, no_such_variable
 from gradmill.specs.find import marks, set_around
 from gradmill.specs.location import NAME
 
@@ -74,6 +74,7 @@ def read_settings(given: Mapping[str, str], start: str = HERE, *, finds_set: boo
     """The settings of a run in the folder `start`. `given`: the variables of the command line; `settings=none` among
     them leaves out files. `finds_set`: whether a set around the folder is looked for. SpecError with all errors of the
     file, or if it is not clear which set is meant."""
+    check_names(given)
     settings, folders = Settings(given), [*_folders_up(start)]
     looked_for, file = _nearest(folders if given.get("settings") != "none" else [])
     if file is not None:

@@ -237,6 +237,13 @@ def generated_folder(value: str, name: str) -> str:
     return (value or GENERATED).replace(_SET, name)
 
 
+def check_names(given: Mapping[str, str]) -> None:
+    """SpecError for an unknown variable."""
+    for name, text in given.items():
+        if name not in VARIABLES:
+            raise SpecError(*no_such_variable(name, text))
+
+
 def no_such_variable(name: str, value: str) -> tuple[str, str]:
     """The error for an unknown variable: the problem, and a hint with the nearest name."""
     hint = nearest(name, VARIABLES, near=NEAR) or f"variables: {', '.join(VARIABLES)}"
@@ -246,9 +253,7 @@ def no_such_variable(name: str, value: str) -> tuple[str, str]:
 def read_variables(given: Mapping[str, str]) -> dict[str, Any]:
     """The values of all variables. SpecError for an unknown name, a value that is not valid, and a variable without
     the one that it needs."""
-    for name, text in given.items():
-        if name not in VARIABLES:
-            raise SpecError(*no_such_variable(name, text))
+    check_names(given)
     values = {name: variable.read(name, given.get(name, variable.default)) for name, variable in VARIABLES.items()}
     for name, text in given.items():
         need = VARIABLES[name].needs

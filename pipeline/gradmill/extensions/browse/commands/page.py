@@ -8,8 +8,7 @@ from contextlib import closing
 from msgspec.structs import replace
 
 from gradmill.cli.commands.diff import code_report
-from gradmill.cli.commands.request import Failed, Request, check, fail_for
-from gradmill.cli.console import print_report
+from gradmill.cli.commands.request import Failed, Request, check, fail_for, print_report
 from gradmill.doors import checker
 from gradmill.extensions.browse.pages import Other, PageSession, facts_of, set_name
 from gradmill.problems.plain import lines

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from gradmill.cli.console import counted
+from gradmill.cli.commands.run import counted
 from gradmill.doors import checker
 from gradmill.extensions.browse.editor.rebuilt import Cost
 from gradmill.extensions.browse.lsp.answers import request_at

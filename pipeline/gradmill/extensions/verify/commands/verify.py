@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from gradmill.cli.commands.report import format_of, json_text, read_other, write_output
-from gradmill.cli.commands.request import Request, check
-from gradmill.cli.console import print_report
+from gradmill.cli.commands.request import Request, check, print_report
 from gradmill.extensions.verify.known import deciding, settings_of
 from gradmill.problems.catalog.verification import UNCHECKED
 from gradmill.problems.problem import SpecError
