@@ -1,5 +1,5 @@
-"""What the runs of a set leave in its folder of the cache: of each configuration a record of the last one, which files it
-read and wrote. They write under a lock: another run waits, for a limited time, and then reuses the results.
+"""What the runs of a set leave in its folder of the cache: of each configuration a record of the last one: what it read
+and wrote. They write under a lock: another run waits, for a limited time, and then reuses the results.
 
 The system releases the lock when the process ends. If its file or the lock is not possible, runs go on without it: each
 gives the right result, and the store keeps the results of the first to commit.

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -75,32 +75,8 @@ _gradmill() {
 compdef _gradmill gradmill
 """
 _FISH = """# gradmill completion fish > ~/.config/fish/completions/gradmill.fish
-function _gradmill_words
-    set -l line (string split ' ' -- $argv[1])
-    set -l word $line[-1]
-    set -l given (string match '*=*' -- $line[2..-2])
-    set -l command (string match -rv '^-|=|^$' -- $line[2..-2])[1]
-    set -l start; set -l words; set -l ends; set -l names
-    if string match -qr '=.*,' -- $word
-        set start (string replace -r '[^,]*$' '' -- $word)
-        set word (string replace -r '=.*,' '=' -- $word)
-    end
-    switch "$command $word"
-@CASES@
-    end
-    test -z "$names"; or set -a words (string trim (gradmill list --all --quiet $given 2> /dev/null))
-    test "$names" != plain; or set words (string replace -r '^(emit|shard):' '' -- $words)
-    test -z "$start"; or set words $start(string replace -r '^[^=]*=' '' -- $words)
-    printf '%s\\n' $words
-    set -l variable (string replace -r '=.*' '=' -- $word)
-    test -z "$ends"; or for each in (string replace -r '^[^=]*=' '' -- $word)*
-        test -d $each; and echo $variable$each/
-        for end in $ends
-            test -f $each; and string match -q -- "*$end" $each; and echo $variable$each
-        end
-    end
-end
-complete -c gradmill -f -a '(_gradmill_words (commandline -cp))'
+set -g _gradmill_words '@WORDS@_gradmill_words "$1"'
+complete -c gradmill -f -a '(sh -c "$_gradmill_words" sh (commandline -cp))'
 """
 
 
@@ -172,16 +148,12 @@ def _in_sh(case: Case) -> str:
     return f"        {case.pattern.replace(' ', chr(92) + ' ')}) {values} ;;"
 
 
-def _in_fish(case: Case) -> str:
-    values = (f"set {name} {value.replace('*', chr(92) + '*')}" for name, value in case.settings.items())
-    return "\n            ".join([f"        case '{case.pattern}'", *values])
-
-
 def script(shell: str) -> str:
     """The script for a shell."""
-    text = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}[shell].replace("@WORDS@", _SH.rstrip())
-    written: Callable[[Case], str] = _in_fish if shell == "fish" else _in_sh
-    return text.replace("@CASES@", "\n".join(map(written, cases())))
+    words = _SH.replace("@CASES@", "\n".join(map(_in_sh, cases()))).rstrip()
+    if shell == "fish":  # which has sh find the words
+        words = f"{words}\n".replace("\\", "\\\\").replace("'", "\\'")
+    return {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}[shell].replace("@WORDS@", words)
 
 
 def main(request: Request) -> int:
