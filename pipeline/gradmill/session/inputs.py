@@ -98,19 +98,13 @@ class Inputs:
             labels.FAMILIES: Input(",".join(config.families).encode()),
             labels.CODE: Input(self.code.digest),
         }
-        if specs.described is not None:
-            inputs[labels.DESCRIBED] = Input(encode(specs.described))
-        for name, files in added.items():
-            inputs[name] = Input(encode(config.added[name].request(list(files))))
         if config.aten != USUAL:
             inputs[labels.ATEN] = Input(encode(config.aten))
-        if config.includes is not None:
-            inputs[labels.INCLUDES] = Input(encode(config.includes))
         if config.places != EVERYWHERE:
             inputs[labels.PLACES] = Input(encode(config.places))
-        if config.line_paths is not None:
-            inputs[labels.LINES] = Input(encode(config.line_paths))
-        return inputs
+        requests = {name: config.added[name].request(list(files)) for name, files in added.items()}
+        rest = {labels.DESCRIBED: specs.described, labels.INCLUDES: config.includes, labels.LINES: config.line_paths}
+        return inputs | {name: Input(encode(each)) for name, each in {**rest, **requests}.items() if each is not None}
 
     def spec_paths(self) -> list[str]:
         """The paths of the spec set's files and of those that extensions read, each once; of optional

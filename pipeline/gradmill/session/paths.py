@@ -9,6 +9,7 @@ own are those of others: they are refused as well.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from gradmill.io.checked import checked, with_checksum
 from gradmill.io.decoding import decode_json
 from gradmill.io.files import files_in, is_file, read_file, replace_file
+from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError, all_of
 from gradmill.query.memo import digest, encode
 from gradmill.session.answer import ANSWER, OWNER
@@ -34,10 +36,13 @@ VERIFIED = "verify"  # the folder of verdicts about formulas, in the cache
 _STORE = "rows-"  # the prefix of the names of stores; the digest of gradmill's code follows
 _CODE = 16  # hexadecimal digits of it
 FAILED = ".failed"  # after the name of a store that led to a bug
-# Of the names of the files of a store.
-_ENDS = ("", "-wal", "-shm", FAILED)
 _SQLITE = b"SQLite format 3\0"  # the first bytes of a database of doit's
-_OTHERS = ("lock", OWNER, "manifest.json", "manifest.json.d", "units.json")
+_A_STORE = rf"{_STORE}[0-9a-f]{{{_CODE}}}"
+_IS_STORE = regex(_A_STORE)
+_OWN = regex(
+    rf"(?:{_A_STORE}(?:-wal|-shm|{FAILED})?|(?:{RECORD}|{ANSWER}|{_WRITTEN}|{TASKS})[0-9a-f]{{{_DIGITS}}}"
+    rf"|lock|{OWNER}|manifest\.json(?:\.d)?|units\.json)(?![^.])"
+)
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
 _UNRECORDED = "specs cache strict warning format fix more options stamp added layout shards".split()
 _PATHS = ("generated", "depfile", "outputs", "cmake_lists", "operators", "native_aot")
@@ -99,35 +104,20 @@ def _written(config: Config) -> str:
     return os.path.join(config.folder, _WRITTEN + digest(encode(tree)).hex()[:_DIGITS]) if config.places.tree else ""
 
 
-def own_files(folder: str) -> list[str]:
-    """The names of gradmill's own files in a set's folder of the cache, whether they exist or not; and of the records
-    and stores of which any file is there, a temporary one too."""
-    names = list(map(os.path.basename, files_in(folder)))
-    stores = {name[: len(_STORE) + _CODE] for name in names if _has_digest(name[: len(_STORE) + _CODE], _STORE, _CODE)}
-    own = (f"{store}{end}" for store in sorted(stores) for end in _ENDS)
-    records = [
-        name
-        for name in names
-        if any(_has_digest(name, prefix, _DIGITS) for prefix in (RECORD, ANSWER, _WRITTEN, TASKS))
-    ]
-    return [*own, *_OTHERS, *records]
+def own_files(folder: str) -> Iterator[str]:
+    """The names of gradmill's own files in a set's folder of the cache, also where there is only a temporary one."""
+    return (found[0] for path in files_in(folder) if (found := _OWN.match(os.path.basename(path))))
 
 
 def stores_in(folder: str) -> list[str]:
     """The paths of the stores in a folder, the last used first."""
-    paths = [path for path in files_in(folder) if _has_digest(os.path.basename(path), _STORE, _CODE)]
+    paths = [path for path in files_in(folder) if _IS_STORE.fullmatch(os.path.basename(path))]
     return sorted(paths, key=os.path.getmtime, reverse=True)
 
 
 def code_of(store: str) -> str:
     """The digest of gradmill's code in the path of a store."""
     return os.path.basename(store).removeprefix(_STORE)
-
-
-def _has_digest(name: str, prefix: str, digits: int) -> bool:
-    """Whether a name is the prefix and so many hexadecimal digits."""
-    end = name.removeprefix(prefix)
-    return name == prefix + end and len(end) == digits and set(end) <= set("0123456789abcdef")
 
 
 # ---- which set owns them

@@ -49,7 +49,8 @@ class Repository:
         self.root = self._folder = os.path.realpath(os.fsdecode(top.stdout.removesuffix(b"\n")))
         commit = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if commit.returncode:
-            hint = nearest(revision, references(self._folder)) or "git log lists the commits"
+            named = self._run("for-each-ref", "--format=%(refname:short)").stdout.decode(errors="replace").split()
+            hint = nearest(revision, named) or "git log lists the commits"
             raise self._error(f"{self.root} has no such revision", hint)
         self._commit = commit.stdout.decode().strip()
 
@@ -99,13 +100,6 @@ class Repository:
             end = start + int(data[at : start - 1].rpartition(b" ")[2])
             yield data[start:end]
             at = end + 1
-
-
-def references(folder: str) -> list[str]:
-    """The names of the branches and tags of the repository around a folder; none if there is no repository."""
-    git = shutil.which("git")
-    words = ("for-each-ref", "--format=%(refname:short)")
-    return _run(git, folder, *words).stdout.decode(errors="replace").split() if git else []
 
 
 def _run(git: str, folder: str, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -10,7 +10,6 @@ from gradmill.doors import extensions, readers
 from gradmill.model.layers import role_of
 from gradmill.session.settings.config import Config
 from gradmill.specs.location import BACKEND, EXTERNAL, SHIM_HEADER
-from gradmill.stages.kinds import KINDS
 
 if TYPE_CHECKING:
     from gradmill.query.query import Query
@@ -33,8 +32,8 @@ def _in(package: str, names: str) -> tuple[str, ...]:
     return tuple(f"gradmill.{package}.{name}" for name in names.split())
 
 
-# The modules with queries. Those for described sets, extensions or pages are only loaded with these, and some when one
-# of their queries is called: `OwnCode.check` compares what is loaded late.
+# The modules with queries that most runs call, then those for described sets and for backends. Others are loaded when
+# one of their queries is called: `OwnCode.check` compares what is loaded late.
 _MODULES = (
     *_in("stages", " ".join(ANALYSIS)),
     *_in("stages", "set added tags silences generator"),
@@ -43,16 +42,8 @@ _MODULES = (
     *_in("stages.layered", "files participation"),
 )
 _LAYERED = _in("stages.layered", "texts keys marks overridden_units hooks hook_checks checks")
-_LATER = (
-    *_in("stages", "python_names structseqs views operators variants registrations groups schema_registrations"),
-    *_in("stages", "name_lists shims native_aot"),
-    *KINDS.values(),
-    *_in("stages.formulas", "vocabulary cut"),
-)
 _FOR_BACKENDS = _in("stages", "backend")
-_EXPLAINED = "gradmill.reports.calls"
 _SHIM_CHANGES = "gradmill.reports.shim_changes"
-_ALL = (_SHIM_CHANGES, *_MODULES, *_LAYERED, *_LATER, *_FOR_BACKENDS, _EXPLAINED)
 
 
 class Stages:
@@ -108,6 +99,8 @@ def find_query(name: str) -> Query[Any, Any] | None:
     from gradmill.query.query import Query
 
     module, _, function = name.partition(":")
-    known = module in _ALL or any(module in each.queries for each in extensions().values())
-    query = getattr(import_module(module), function, None) if known else None
+    try:
+        query = getattr(import_module(module), function, None) if module.startswith("gradmill.") else None
+    except ModuleNotFoundError:
+        return None
     return query if isinstance(query, Query) else None

@@ -64,16 +64,13 @@ class Progress:
         """What it does now."""
 
     def stage(self, name: str, *, current: bool) -> None:
-        """A stage is done. `current`: it was up to date."""
+        """A stage is done, or the manifest. `current`: it was up to date."""
 
     def units(self, rebuilt: Sequence[At], current: int) -> None:
         """The selected units are done. `current`: how many were up to date."""
 
     def file(self, name: str, changed: int, count: int) -> None:
         """The files of one name are done. `changed`: so many of them differed."""
-
-    def manifest(self, *, current: bool) -> None:
-        """The manifest is done."""
 
 
 SILENT = Progress()
@@ -130,7 +127,7 @@ class Session(Build):
                 files += self._update_file(name, progress, write=write)
         if selection.manifest:
             progress.doing("manifest")
-            progress.manifest(current=self._update_manifest(write=write))
+            progress.stage("manifest", current=self._update_manifest(write=write))
         find = self.problems if selection.files is None else self.clean_problems
         return Updated(find, tuple(rebuilt), tuple(files))
 
@@ -269,7 +266,7 @@ class Session(Build):
         return (manifest, *self.layout)
 
     def _update_manifest(self, *, write: bool) -> bool:
-        """Writes the manifest, the list of units and the depfiles where they differ; returns whether none did."""
+        """Writes what describes the files to other build systems where it differs; returns whether nothing did."""
         changes = self._manifest_changes()
         if changes and write:
             self.outputs.put(changes)
@@ -277,13 +274,20 @@ class Session(Build):
         return not changes
 
     def _manifest_changes(self) -> dict[str, Parts]:
-        """The bytes to write to the manifest, the list of units and the depfiles, by path: only where they differ."""
+        """The bytes to write to the manifest, the list of units, the depfiles and the stamp, by path: only where they
+        differ."""
+        from gradmill.query.memo import digest_of
+        from gradmill.query.query import Parts
         from gradmill.stages.manifest import unit_list, units_digest
 
         parts, units = self._manifest_parts(), self.paths.units
         changes = {path: data for path, data in parts.items() if not self.outputs.has_digest(path, data.digest)}
         if not self.outputs.has_digest(units, units_digest(self.db)):
             changes[units] = unit_list(self.db)
+        if stamp := self.config.stamp:  # last: others compare its time
+            results = digest_of(self.db.digest(*self._manifest()), units_digest(self.db))
+            data = Parts([f"gradmill stamp\n{results.hex()}\n".encode()])
+            changes |= {} if self.outputs.has_digest(stamp, data.digest) else {stamp: data}
         self.inputs.code.check()
         return changes
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gradmill.cli.commands.report import json_text
-from gradmill.cli.commands.request import Request, check, stage_rows
+from gradmill.cli.commands.request import Request, check
 from gradmill.session.session import Session
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def explainer(session: Session) -> Explainer:
     """The explainer of a session. Its stages must be up to date."""
     from gradmill.reports.explain import Explainer
 
-    return Explainer(session.db, session.layout, _places(session), stage_rows(session))
+    roots = {stage: session.stages.root(stage) for stage in session.stages.analysis}
+    rows = {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
+    return Explainer(session.db, session.layout, _places(session), rows)
 
 
 def _places(session: Session) -> Places:

@@ -81,9 +81,6 @@ class _States(Progress):
     def file(self, name: str, changed: int, count: int) -> None:
         self.current |= set() if changed else {f"{FILES}:{name}"}
 
-    def manifest(self, *, current: bool) -> None:
-        self.current |= {MANIFEST} if current else set()
-
 
 def _states(session: Session) -> dict[str, str]:
     """The state of everything, by name. Nothing is written."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any, TextIO
 
@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from gradmill.problems.plain import line
 from gradmill.problems.problem import SpecError
-from gradmill.query.memo import Name
 from gradmill.session.paths import check_cache
 from gradmill.session.problems import Problems
 from gradmill.session.roots import Root
@@ -100,44 +99,26 @@ def _report(error: SpecError, format_: str, stream: TextIO) -> None:
 
 
 def check(session: Session, roots: Iterable[Root]) -> None:
-    """Brings queries up to date. Raises Failed if they have errors, CodeChanged if gradmill's code changed."""
-    roots = list(roots)
-    _update(session, roots)
-    session.inputs.code.check()
-    fail_for(session, session.problems_of(roots))
-
-
-def fail_for(session: Session, problems: Problems) -> None:
-    """Raises Failed if any of these problems is an error."""
-    if problems.failed:
-        raise Failed(problems.report, session.config.format)
-
-
-def _update(session: Session, roots: Sequence[Root]) -> None:
-    """Brings queries up to date, stage by stage; a terminal shows the current one."""
-    terminal = Terminal(sys.stderr)
-    for query, *args in (*_before(session, roots), *roots) if terminal.on else roots:
+    """Brings queries up to date; a terminal shows the current one. Raises Failed if they have errors, CodeChanged if
+    gradmill's code changed."""
+    roots, terminal = list(roots), Terminal(sys.stderr)
+    before = session.stages.closure(_stage(query) for query, *_ in roots) if terminal.on else []
+    for query, *args in (*map(session.stages.root, before), *roots):
         terminal.show(_stage(query))
         session.db.digest(query, *args)
     terminal.clear()
-
-
-def _before(session: Session, roots: Sequence[Root]) -> list[Root]:
-    """The root queries of the stages that `roots` depend on, in order."""
-    needed = {_stage(query) for query, *_ in roots}
-    if not needed <= session.stages.analysis.keys():
-        return [session.stages.root(stage) for stage in session.stages.analysis]
-    return [session.stages.root(stage) for stage in session.stages.closure(needed)]
+    session.inputs.code.check()
+    fail_for(session, session.problems_of(roots))
 
 
 def _stage(query: Any) -> str:
     return str(query.module.rpartition(".")[2])
 
 
-def stage_rows(session: Session) -> dict[str, Name]:
-    """The names of the stages' root rows, by stage."""
-    roots = {stage: session.stages.root(stage) for stage in session.stages.analysis}
-    return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
+def fail_for(session: Session, problems: Problems) -> None:
+    """Raises Failed if any of these problems is an error."""
+    if problems.failed:
+        raise Failed(problems.report, session.config.format)
 
 
 # ---- what is printed

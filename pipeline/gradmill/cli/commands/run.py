@@ -56,34 +56,11 @@ def run(request: Request, config: Config) -> int:
             print_report(failure, config.format)
             session.save(failed=True)
             return 1
-        if config.stamp:
-            _write_stamp(session)
         session.save()
         print_report(updated.problems().report, config.format)
         if is_plain(request.line):
             keep_answer(session, request.line)
     return 0
-
-
-def _write_stamp(session: Session) -> None:
-    """Writes the digest of all results to the file in `stamp=`, if it changed."""
-    from gradmill.io.files import read_file, replace_file
-    from gradmill.query.memo import digest_of
-    from gradmill.session.places import refusal_of
-    from gradmill.stages.manifest import manifest, units_digest
-
-    config = session.config
-    results = digest_of(session.db.digest(manifest, *session.layout), units_digest(session.db))
-    data = f"gradmill stamp\n{results.hex()}\n".encode()
-    named = config.option("stamp", config.stamp)
-    if problem := refusal_of(session, "stamp", config.stamp):
-        hint = f"move it, or name another place: {config.option('stamp', 'FILE')}"
-        raise SpecError(f"{named}: {problem}", hint)
-    try:
-        if read_file(config.stamp) != data:
-            replace_file(config.stamp, data)
-    except OSError as error:
-        raise SpecError(f"{named}: {error.strerror}") from None
 
 
 class Lines(Progress):
@@ -104,6 +81,7 @@ class Lines(Progress):
         self._terminal.show(text)
 
     def stage(self, name: str, *, current: bool) -> None:
+        self._sum_up()
         self._worked = self._worked or not current
         self._print(f"{'-- ' if current else '.  '}{name}\n")
 
@@ -133,10 +111,6 @@ class Lines(Progress):
         if self._current:
             self._print(up_to_date("shard", self._current, "file"))
         self._written, self._current = [], 0
-
-    def manifest(self, *, current: bool) -> None:
-        self._sum_up()
-        self.stage("manifest", current=current)
 
     def end(self, *, failed: bool) -> None:
         """Prints the last line of a run that looked at files, and succeeded."""

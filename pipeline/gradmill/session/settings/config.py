@@ -171,16 +171,13 @@ def read_specs(variables: Mapping[str, str]) -> SpecSet:
 def read_config(variables: Mapping[str, str], options: Mapping[str, str] | None = None) -> Config:
     """The configuration from `name=value` arguments. `options`: as in Config; errors name them. SpecError for an
     unknown name, or a value that is not valid."""
-    if options is None:
-        try:
-            return _read_config(variables)
-        except SpecError as error:
-            locate(error, variables)
-            raise
     try:
-        return replace(_read_config(variables), options=dict(options))
+        config = _read_config(variables)
+        return config if options is None else replace(config, options=dict(options))
     except SpecError as error:
-        if error.rendered:
+        if options is None:
+            locate(error, variables)
+        if options is None or error.rendered:
             raise
         problem, hint = error.problem, error.hint
         for name, option in options.items():

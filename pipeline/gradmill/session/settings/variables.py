@@ -13,6 +13,7 @@ from gradmill.doors import loaded
 from gradmill.families.places import ALL, SUBSETS, TREES
 from gradmill.families.table import FAMILIES
 from gradmill.problems.problem import SpecError, nearest
+from gradmill.releases import KNOWN, minor, resolve
 
 REVISION = "git:"  # in `against=`: a revision of the repository around the set
 REGISTRATIONS = ("none", "schemas")
@@ -83,21 +84,11 @@ def flag(meaning: str, default: str = "0", **more: Any) -> Variable:
     return Variable(meaning, default, Flag, lambda: ("0", "1"), **more)
 
 
-def _releases() -> Iterable[str]:
-    from gradmill.releases import KNOWN, minor
-
-    return map(minor, KNOWN)
-
-
 def _backends() -> Iterable[str]:
-    from gradmill.releases import KNOWN, minor, resolve
-
     return resolve(minor(KNOWN[-1])).optional_backends
 
 
 def _kernel_keys() -> Iterable[str]:
-    from gradmill.releases import KNOWN, minor, resolve
-
     return sorted(resolve(minor(KNOWN[-1])).kernel_keys)
 
 
@@ -114,7 +105,7 @@ VARIABLES = {
         words=lambda: _SETS,
         path=(".toml", ".whl"),
     ),
-    "release": Variable("the PyTorch release, if the set does not specify it", words=_releases),
+    "release": Variable("the PyTorch release, if the set does not specify it", words=lambda: map(minor, KNOWN)),
     "generated": Variable("the folder for generated files; generated/<set> by default", GENERATED, path=_FOLDER),
     "cache": Variable("the folder of results and state; cache by default", "cache", path=_FOLDER),
     "strict": flag("strict=1: warnings are errors"),
@@ -130,13 +121,19 @@ VARIABLES = {
         "operator_headers=0: ATen without headers for each operator; 1: lazy kernels include some"
     ),
     "backends": Variable(
-        "for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia", words=_backends, many=True
+        "for ATen's files: backends to include besides CPU and CUDA: mps, xpu, mtia",
+        words=_backends,
+        many=True,
     ),
     "static_dispatch": Variable(
-        "for ATen's files: keys whose kernels operators call without the dispatcher", words=_kernel_keys, many=True
+        "for ATen's files: keys whose kernels operators call without the dispatcher",
+        words=_kernel_keys,
+        many=True,
     ),
     "dispatch_keys": Variable(
-        "for ATen's files: the only keys to register kernels for, besides composite ones", words=_kernel_keys, many=True
+        "for ATen's files: the only keys to register kernels for, besides composite ones",
+        words=_kernel_keys,
+        many=True,
     ),
     "registrations": Variable(
         "for ATen's files: registrations=none; schemas: the schemas of all operators",
@@ -210,7 +207,10 @@ VARIABLES = {
         not_in_actions=_NO_COMPARISON,
     ),
     "against_release": Variable(
-        "the release to read that set as", words=_releases, exported=False, not_in_actions=_NO_COMPARISON
+        "the release to read that set as",
+        words=lambda: map(minor, KNOWN),
+        exported=False,
+        not_in_actions=_NO_COMPARISON,
     ),
     "hooks": flag(
         "for lsp: hooks=1 runs the hooks of a description, which are code; all other commands do",
