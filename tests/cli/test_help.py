@@ -11,7 +11,6 @@ from project import ROOT
 
 from gradmill import __version__
 from gradmill.cli.commands.table import COMMANDS as TABLE
-from gradmill.cli.commands.table import REMOVED
 from gradmill.session.settings.variables import VARIABLES
 
 COMMANDS = sorted(TABLE)
@@ -75,15 +74,6 @@ def test_the_reference_has_every_command_with_its_sentence() -> None:
     table = page[page.index("## Commands") : page.index("## Variables")]
     listed = dict(re.findall(r"^\| `(\S+)[^|]*` \| ([^|]+) \|", table, re.MULTILINE))
     assert listed == {name: command.sentence for name, command in TABLE.items()}
-
-
-@pytest.mark.parametrize("word", REMOVED)
-def test_a_word_of_an_earlier_version_has_no_misleading_hint(tmp_path: Path, word: str) -> None:
-    lines = [[word], [word, "x"], ["help", word]] if word != "remote" else [["remote=http://x"]]
-    for words in lines:
-        status, _, error = gradmill(tmp_path, *words)
-        assert status == 3
-        assert REMOVED[word] in error and "did you mean" not in error
 
 
 NEEDED = {  # words that a command needs

@@ -106,7 +106,8 @@ def _written(config: Config) -> str:
 
 def own_files(folder: str) -> Iterator[str]:
     """The names of gradmill's own files in a set's folder of the cache, also where there is only a temporary one."""
-    return (found[0] for path in files_in(folder) if (found := _OWN.match(os.path.basename(path))))
+    names = os.listdir(folder) if os.path.isdir(folder) else ()
+    return (found[0] for name in names if (found := _OWN.match(name)))
 
 
 def stores_in(folder: str) -> list[str]:
