@@ -20,7 +20,8 @@ from jsonschema import Draft202012Validator
 from project import JOINED, ROOT, Project, files_in, sources
 
 from gradmill.builds.worker.actions import Actions
-from gradmill.builds.worker.messages import Frames, WorkInput, WorkRequest, decode_request
+from gradmill.builds.worker.messages import Frames, WorkInput, WorkRequest
+from gradmill.io.decoding import decode_json
 
 SPLIT = ("layout=split", "shards=2")
 FORMULA = "  self: grad * result.conj()\n"  # of exp
@@ -372,9 +373,10 @@ def test_a_request_that_is_too_large_ends_the_worker(tiny: Project) -> None:
 
 def test_a_request_is_that_of_the_definition() -> None:
     expected = WorkRequest(("a=b", ""), (WorkInput("p", b"\xff"), WorkInput()), 300, True, 10, "é")
-    assert expected == decode_request(
+    assert expected == decode_json(
         b'{"arguments":["a=b",""],"inputs":[{"path":"p","digest":"/w=="},{}],"requestId":300,"cancel":true,'
-        b'"verbosity":10,"sandboxDir":"\xc3\xa9","added":[1]}'
+        b'"verbosity":10,"sandboxDir":"\xc3\xa9","added":[1]}',
+        WorkRequest,
     )
 
 

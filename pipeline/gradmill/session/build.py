@@ -95,8 +95,8 @@ class Build:
         self._saved = stat_of(self.paths.record)
         self.record = record.load(self.paths.record)
         known = self.record.outputs if self.record is not None else {}
-        others = (self.config.stamp, *(path for _, path in self.config.build_files), *self.paths.of_manifest)
-        record_of_folder = FolderRecord(self.paths.generated, self.paths.written, filter(None, others))
+        others = (*(path for _, path in self.config.build_files), *self.paths.of_manifest)
+        record_of_folder = FolderRecord(self.paths.generated, self.paths.written, others)
         self.outputs = Outputs(known, self.inputs.spec_paths, record_of_folder)
 
     def _open_store(self, inputs: Mapping[str, Input]) -> Database:

@@ -29,7 +29,6 @@ class OwnCode:
     the snapshot's as long as the files have the same stats."""
 
     def __init__(self) -> None:
-        self._paths: list[str] = []  # of gradmill's own files
         self._loaded: set[str] = set()  # the modules that were loaded before the snapshot
         self.digest = b""  # of the contents of all files, and of Python's version; empty before the snapshot
         self.stats: dict[str, Stat | None] = {}
@@ -46,7 +45,6 @@ class OwnCode:
             folders = {os.path.dirname(path) for path in own}
             self.stats = {path: stat for path, stat in own.items() if path not in folders}
             self.digest = note[: len(MISSING)]
-            self._paths = [path for path in self.stats if path not in self._libraries]
         else:
             self._read(known)
         self._by_folder = by_key((os.path.dirname(path), noted) for path, noted in zip(self.stats, self.stats.items()))
@@ -54,10 +52,9 @@ class OwnCode:
 
     def _read(self, known: Mapping[str, Stat | None]) -> None:
         """Reads all files."""
-        named = own_files()
-        files = {**named, **self.libraries}
+        files = {**own_files(), **self.libraries}
         read = {path: read_with_stat(path) for path in files.values()}
-        self._paths, self.stats = list(named.values()), {path: stat for path, (_, stat) in read.items()}
+        self.stats = {path: stat for path, (_, stat) in read.items()}
         self._check_running({path for path in files.values() if path not in known or known[path] != self.stats[path]})
         self.digest = digest_of(sys.version_info[:3], [(name, read[path][0]) for name, path in files.items()])
 
@@ -65,7 +62,7 @@ class OwnCode:
         """CodeChanged if a file changed since the process started, or Python loaded older bytecode for a new one."""
         if not all(stat is None or is_settled(stat, Moment(STARTED)) for stat in self.stats.values()):
             raise CodeChanged
-        modules = [path for path in self._paths if path in new and path.endswith(".py")]
+        modules = [path for path in self.paths() if path in new and path.endswith(".py")]
         if not modules:
             return
         from gradmill.session.bytecode import loaded_stale
@@ -100,11 +97,11 @@ class OwnCode:
 
     def evidence(self) -> dict[str, Stat | None]:
         """The stats of all files, and of gradmill's folders, which an added file changes."""
-        return self.stats | {path: stat_of(path) for path in sorted(set(map(os.path.dirname, self._paths)))}
+        return self.stats | {path: stat_of(path) for path in sorted(set(map(os.path.dirname, self.paths())))}
 
     def paths(self) -> list[str]:
         """The paths of gradmill's own files."""
-        return self._paths or list(own_files().values())
+        return [path for path in self.stats if path not in self._libraries]
 
 
 def running_code() -> OwnCode:

@@ -27,7 +27,6 @@ from gradmill.session.output.outputs import (
     source_of,
 )
 from gradmill.session.paths import check_owners, claim_cache
-from gradmill.session.settings.config import Config
 
 _SOME = 3  # files that a report names
 _SHARD = regex(r"(?:_\d+|_common|_formulas|Everything)+(?=(?:\.\w+)?$)")
@@ -67,27 +66,16 @@ def check_build_files(build: Build) -> None:
 
 
 def _refused_files(build: Build) -> list[SpecError]:
-    return [
-        refused(path, problem, build.config.option(name, "FILE"))
-        for name, path in _build_files(build.config)
-        if (problem := refusal_of(build, name, path))
-    ]
-
-
-def _build_files(config: Config) -> list[tuple[str, str]]:
-    """The files for other build systems, the stamp among them: pairs of the variable and the path."""
-    return [*([("stamp", config.stamp)] if config.stamp else []), *config.build_files]
-
-
-def refusal_of(build: Build, variable: str, path: str) -> str:
-    """Why a file that a variable names may not be written, "" if it may."""
-    place, named = build.outputs.place, _build_files(build.config)
-    named.remove((variable, path))
-    others = (*map(build.path, build.written_files()), *build.paths.of_manifest, *(each for _, each in named))
-    if place(path) in map(place, others):
-        return "this is a generated file"
+    named, place, errors = build.config.build_files, build.outputs.place, []
+    generated = {*map(place, map(build.path, build.written_files())), *map(place, build.paths.of_manifest)}
     earlier = build.outputs.record.paths()  # the first target may be one that is no longer part of the output
-    return build.outputs.refusal(path, OF_VARIABLES.get(variable) or is_rule_for(*build.depfile_targets(), *earlier))
+    for number, (name, path) in enumerate(named):
+        others = (place(other) for at, (_, other) in enumerate(named) if at != number)
+        problem = "this is a generated file" if place(path) in {*generated, *others} else ""
+        by_head = OF_VARIABLES.get(name) or is_rule_for(*build.depfile_targets(), *earlier)
+        if problem := problem or build.outputs.refusal(path, by_head):
+            errors.append(refused(path, problem, build.config.option(name, "FILE")))
+    return errors
 
 
 def is_made_of(build: Build, name: str, head: bytes) -> bool:

@@ -199,7 +199,7 @@ class Session(Build):
     def _is_as_left(self) -> bool:
         """Whether there are just the files of the last run, which checked their places, as it left them."""
         last, written, config = self.record, self.outputs.record, self.config
-        if last is None or not last.complete or not written.is_complete or config.stamp or config.build_files:
+        if last is None or not last.complete or not written.is_complete or config.build_files:
             return False
         places = self.places()
         own = {*places.values(), *(f"{places[name]}.d" for name in self.with_depfiles())}

@@ -11,7 +11,7 @@ import gc
 import io
 import os
 from collections.abc import Mapping, Sequence, Set
-from contextlib import closing, redirect_stderr
+from contextlib import redirect_stderr
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -116,12 +116,6 @@ class Actions:
 
 
 _HINT = "write name=value, as in specs=DIR generated=DIR"
-
-
-def run_once(variables: Mapping[str, str], arguments: Sequence[str]) -> Done:
-    """Runs one action. CodeChanged as in `Actions.run`."""
-    with closing(Actions(variables)) as actions:
-        return actions.run(arguments, frozenset())
 
 
 def _check_declared(session: Session, inputs: Set[str]) -> None:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import Struct
-
-from gradmill.io.decoding import decode_json
 
 LARGEST = 1 << 28  # bytes of a request
 _DECODER = json.JSONDecoder()
@@ -38,16 +35,6 @@ class WorkResponse(Struct, frozen=True, rename="camel"):
     exit_code: int = 0
     output: str = ""  # what the action printed
     request_id: int = 0
-
-
-def decode_request(data: bytes) -> WorkRequest:
-    """ValueError if the data are no request."""
-    return decode_json(data, WorkRequest)
-
-
-def encode_response(response: WorkResponse) -> bytes:
-    """One line."""
-    return msgspec.json.encode(response) + b"\n"
 
 
 class Frames:

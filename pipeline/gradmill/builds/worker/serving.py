@@ -11,8 +11,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import NoReturn
 
+import msgspec
+
 from gradmill.builds.worker.actions import Actions, Done
-from gradmill.builds.worker.messages import Frames, WorkResponse, decode_request, encode_response
+from gradmill.builds.worker.messages import Frames, WorkRequest, WorkResponse
+from gradmill.io.decoding import decode_json
 from gradmill.session.own_code import CodeChanged
 
 _PART = 1 << 16
@@ -33,7 +36,7 @@ def serve(variables: Mapping[str, str], command: Sequence[str]) -> int:
                 frames.add(data)
                 for frame in frames:
                     if response := _answer(actions, frame, command):
-                        _write(out, encode_response(response))
+                        _write(out, msgspec.json.encode(response) + b"\n")
         except ValueError as error:
             sys.stderr.write(f"worker: {error}\n")
             return 1
@@ -58,7 +61,7 @@ def _answer(actions: Actions, frame: bytes, command: Sequence[str]) -> WorkRespo
     """Runs the action of a request; None if the request cancels another, which was answered. Nothing but a signal ends
     the worker here."""
     try:
-        request = decode_request(frame)
+        request = decode_json(frame, WorkRequest)
     except ValueError as error:
         sys.stderr.write(f"worker: not a request: {error}\n")
         return WorkResponse(1, f"ERROR: worker: not a request: {error}\n")

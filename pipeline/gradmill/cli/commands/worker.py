@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import closing
 
 from gradmill.cli.commands.request import Request
 from gradmill.problems.problem import SpecError
@@ -33,10 +34,11 @@ def main(request: Request) -> int:
 
 
 def _run(request: Request, words: list[str]) -> int:
-    from gradmill.builds.worker.actions import run_once
+    from gradmill.builds.worker.actions import Actions
 
     try:
-        done = run_once(request.variables, words)
+        with closing(Actions(request.variables)) as actions:
+            done = actions.run(words, frozenset())
     except CodeChanged:  # also if a sandbox was filled just now
         restarts = int(os.environ.get(_RESTARTS) or 0)
         if restarts >= _MOST:

@@ -129,7 +129,7 @@ class Config(Struct, frozen=True):
     @property
     def build_files(self) -> list[tuple[str, str]]:
         """The files, next to the manifest, that describe the build to other build systems: pairs of variable, path."""
-        named = [("depfile", self.depfile), ("outputs", self.outputs)]
+        named = [("stamp", self.stamp), ("depfile", self.depfile), ("outputs", self.outputs)]
         lists = [("cmake_lists", path) for path in self.output_lists.values()]
         return [*((name, path) for name, path in named if path), *lists]
 

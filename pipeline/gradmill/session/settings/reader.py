@@ -23,7 +23,7 @@ from gradmill.specs.location import NAME
 
 COMMAND_LINE, DEFAULT, _FOUND = "command line", "default", "found: "  # sources of a value; others are `file:line`
 HERE = os.curdir
-_WIDE = 60  # columns of a value with which the others are not aligned
+_WIDE = 40  # columns of most variables with their values
 _TABLE = ("tool", "gradmill")
 # Each spelling of that table: most pyproject.toml have none, and need not be parsed.
 _HAS_TABLE = re.compile(rb"tool[\s\"']*\.[\s\"']*gradmill|\[[\s\"']*tool[\s\"']*\]|^\s*[\"']?tool[\"']?\s*=", re.M)
@@ -235,8 +235,5 @@ def locate(error: SpecError, settings: Mapping[str, str]) -> None:
 
 def settings_report(settings: Settings) -> str:
     """Each setting, its value, and where it was read: a line each."""
-    values = {name: settings.get(name, variable.default) for name, variable in VARIABLES.items()}
-    width = max(len(f"{name}={value}") for name, value in values.items() if len(value) < _WIDE)
-    return lines(
-        f"{f'{name}={value}':{width}}  {settings.sources.get(name, DEFAULT)}" for name, value in values.items()
-    )
+    named = {name: f"{name}={settings.get(name, variable.default)}" for name, variable in VARIABLES.items()}
+    return lines(f"{text:{_WIDE}}  {settings.sources.get(name, DEFAULT)}" for name, text in named.items())
