@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec import Struct
 
-_FLAG = {"action": "store_true"}
 _PACKAGE = "gradmill.cli.commands"
 
 
@@ -26,14 +25,11 @@ class Option(Struct, frozen=True):
         return self.name.removeprefix("--").replace("-", "_")
 
     @property
-    def default(self) -> Any:
-        """Its value if it is not given."""
-        return self.type() if self.value else False
-
-    @property
     def arguments(self) -> dict[str, Any]:
         """The keywords of argparse for it."""
-        return {"metavar": self.value, "type": self.type, "default": self.default} if self.value else _FLAG
+        about = f"{self.meaning} ({', '.join(self.values)})" if self.values else self.meaning
+        value = {"metavar": self.value, "type": self.type, "default": self.type()}
+        return {"help": about, **(value if self.value else {"action": "store_true"})}
 
 
 class Command(Struct, frozen=True):

@@ -3,10 +3,10 @@ time with the nearest word that is not."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from gradmill.cli.commands.command import Command
 from gradmill.cli.commands.request import RUN, Request
@@ -34,7 +34,7 @@ def read(words: Sequence[str]) -> Request:
         rest.remove(named)
     own = [option.name.removeprefix("--") for option in command.options]
     if command.script:
-        script: Any = import_module(command.module(name)).SCRIPT
+        script = _script(name, command)
         rest, own = script.arguments().joined(rest), list(script.build_files)
     _check_words(rest)
     _check_options(rest, own)
@@ -46,9 +46,17 @@ def read(words: Sequence[str]) -> Request:
 
 def main_of(request: Request) -> Callable[[Request], int]:
     """The function of a request's command."""
-    module: Any = import_module(COMMANDS[request.command].module(request.command))
-    function: Callable[[Request], int] = (module.SCRIPT() if request.script else module).main
+    name, command = request.command, COMMANDS[request.command]
+    function: Callable[[Request], int] = (_script(name, command)() if command.script else _module(name, command)).main
     return function
+
+
+def _module(name: str, command: Command) -> Any:
+    return import_module(command.module(name))
+
+
+def _script(name: str, command: Command) -> Any:
+    return _module(name, command).SCRIPT
 
 
 def _variables(words: Sequence[str]) -> dict[str, str]:
@@ -80,7 +88,9 @@ def _all_options(name: str) -> str:
 
 
 def parser_of(name: str, command: Command) -> ArgumentParser:
-    """The parser of what may follow a command: its options, before and after names."""
+    """The parser of what may follow a command: its options, before and after names; of a script, its arguments."""
+    if command.script:
+        return cast("ArgumentParser", _script(name, command).arguments())
 
     class Parser(ArgumentParser):
         def error(self, message: str) -> Any:
@@ -93,11 +103,13 @@ def parser_of(name: str, command: Command) -> ArgumentParser:
                 raise SpecError(f"{name}: {option}: this option needs a value", _all_options(name))
             raise SpecError(f"{name}: {message}", _all_options(name))
 
-    parser = Parser(prog=f"gradmill {name}", add_help=False, allow_abbrev=False)
+    usage = f"%(prog)s {command.usage}"
+    about = {"description": command.sentence, "epilog": command.description}
+    parser = Parser(prog=f"gradmill {name}", usage=usage, allow_abbrev=False, **about)
     for option in command.options:
         flags = [option.short, option.name] if option.short else [option.name]
-        parser.add_argument(*flags, dest=option.field, help=option.meaning, **option.arguments)
-    parser.add_argument("names", nargs="*")
+        parser.add_argument(*flags, dest=option.field, **option.arguments)
+    parser.add_argument("names", nargs="*", help=SUPPRESS)
     return parser
 
 

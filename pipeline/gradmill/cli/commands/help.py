@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from itertools import groupby
-from typing import Any
 
 from gradmill import __version__
-from gradmill.cli.commands.command import Option
+from gradmill.cli.commands.command_line import parser_of
 from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.table import COMMANDS
 from gradmill.problems.plain import lines
@@ -22,7 +19,6 @@ _EXAMPLES = {
     "gradmill specs=torch explain exp": "what exp is made from, and why it would be rebuilt",
     "gradmill specs=mine against=torch diff": "what an edited copy changes",
 }
-_WIDTH = 100
 
 
 def main(request: Request) -> int:
@@ -58,24 +54,7 @@ def page() -> list[str]:
 
 def page_of(name: str) -> list[str]:
     """The lines of the page about one command."""
-    command = COMMANDS[name]
-    if command.script:
-        script: Any = import_module(command.module(name)).SCRIPT
-        return list(script.arguments().format_help().splitlines())
-    usage = textwrap.wrap(f"usage: gradmill {name} {command.usage}", _WIDTH, subsequent_indent=" " * 10)
-    text = [*usage, "", *_wrapped(command.sentence)]
-    text += ["", *_wrapped(command.description)] if command.description else []
-    return [*text, "", "options", *(line for option in command.options for line in _option(option)), "  -h, --help"]
-
-
-def _option(option: Option) -> list[str]:
-    flags = f"{option.short}, {option.name}" if option.short else option.name
-    choices = f" ({', '.join(option.values)})" if option.values else ""
-    return [f"  {flags}{'=' if option.value else ''}{option.value}", *_wrapped(option.meaning + choices, 6)]
-
-
-def _wrapped(text: str, indent: int = 2) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * indent)
+    return list(parser_of(name, COMMANDS[name]).format_help().splitlines())
 
 
 def _table(rows: Mapping[str, str]) -> Sequence[str]:
