@@ -276,7 +276,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self.outstream.flush()
         sys.stderr.write("".join(f"{error}\n" for error in self.runtime_errors))
         if not self.messages:
-            print_report(session.warnings(), session.config.format)
+            print_report(session.clean_problems().report, session.config.format)
 
 
 def usable_database(path: str) -> str:

@@ -31,20 +31,20 @@ def collect_cache(cache: str, code: bytes) -> Iterator[tuple[str, Collected | st
     not be gradmill's. SpecError if nothing in `cache` is known as gradmill's."""
     if not is_cache(cache):
         raise SpecError(f"{cache}: no run of gradmill noted anything here", "name its cache: cache=DIR")
-    for name in _folders(cache):
-        folder = os.path.join(cache, name)
-        stores = _stores(folder)
-        if problem := _problem(cache, name):
-            if stores_in(folder):
-                yield name, problem
-            continue
-        _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)
-        for collect in loaded("garbage"):
-            yield from collect(cache, name)
-        if not stores:
-            continue
-        remove_abandoned(folder, own_files(folder))
-        yield name, _remove_others(stores, code)
+    for own in sorted(os.listdir(cache) if os.path.isdir(cache) else ()):
+        for name in (own, os.path.join(own, PAGES)):
+            of_set, folder = os.path.join(cache, own), os.path.join(cache, name)
+            is_link = os.path.islink(of_set) or os.path.islink(folder)
+            if is_link or not owner_of(of_set):
+                if stores_in(folder):
+                    yield name, "a link" if is_link else "no spec set is noted as its owner"
+                continue
+            _remove(os.path.join(folder, each) for each in own_files(folder) if FAILED in each)
+            for collect in loaded("garbage"):
+                yield from collect(cache, name)
+            if stores := _stores(folder):
+                remove_abandoned(folder, own_files(folder))
+                yield name, _remove_others(stores, code)
 
 
 def _remove_others(stores: list[str], code: bytes) -> Collected:
@@ -85,23 +85,3 @@ def is_cache(cache: str) -> bool:
     except FileNotFoundError:
         return True
     return not names or any(owner_of(os.path.join(cache, name)) for name in names)
-
-
-def _problem(cache: str, name: str) -> str:
-    """Why the rows in a folder of the cache may not be gradmill's, "" if they are a set's."""
-    at = cache
-    for part in name.split(os.sep):
-        at = os.path.join(at, part)
-        if os.path.islink(at):
-            return "a link"
-    owner = owner_of(os.path.join(cache, name.split(os.sep, maxsplit=1)[0]))
-    return "" if owner else "no spec set is noted as its owner"
-
-
-def _folders(cache: str) -> list[str]:
-    """The folders in the cache that may have a store: that of each spec set, and that of its pages."""
-    try:
-        sets = sorted(entry.name for entry in os.scandir(cache) if entry.is_dir())
-    except FileNotFoundError:
-        return []
-    return [name for each in sets for name in (each, os.path.join(each, PAGES))]

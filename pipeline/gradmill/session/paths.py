@@ -151,7 +151,8 @@ def claim_cache(config: Config) -> None:
     owner, known = config.specs.owner, owner_of(config.folder)
     if known != owner and not _is_other(config, known):
         try:
-            replace_file(os.path.join(config.folder, OWNER), claim(owner, config.folder))
+            place = owner_from(owner, os.path.realpath(config.folder))  # with a checksum: damage names no other one
+            replace_file(os.path.join(config.folder, OWNER), with_checksum(msgspec.json.encode(place)) + b"\n")
         except OSError:
             return  # a cache that cannot be written has no owner
 
@@ -163,11 +164,6 @@ def owner_of(folder: str) -> str:
         return owner_at(decode_json(checked(data.removesuffix(b"\n")) or b"", str), os.path.realpath(folder))
     except ValueError:
         return ""
-
-
-def claim(owner: str, folder: str) -> bytes:
-    """The bytes of the file in `folder` that names an owner: with a checksum, so that damage names no other one."""
-    return with_checksum(msgspec.json.encode(owner_from(owner, os.path.realpath(folder)))) + b"\n"
 
 
 # ---- other sets
@@ -207,14 +203,13 @@ def check_files(folder: str) -> None:
         return
     own = (os.path.join(each, name) for each in (folder, os.path.join(folder, PAGES)) for name in own_files(each))
     paths = list(filter(os.path.lexists, own))
-    if not paths:
-        return
     from gradmill.store.sqlite import is_store
 
     heads = {path: read_file(path, 100) or b"" for path in paths if is_file(path)}
-    if any(is_store(head) or is_manifest(head) for head in heads.values()):
-        return
-    if any(head.startswith(_SQLITE) and os.path.basename(path).startswith(TASKS) for path, head in heads.items()):
+    if any(
+        is_store(head) or is_manifest(head) or (head.startswith(_SQLITE) and os.path.basename(path).startswith(TASKS))
+        for path, head in heads.items()
+    ):
         return
     problems = [(path, refusal(path, frozenset(), by_head=lambda head: not head)) for path in paths]
     errors = [refused(path, problem, "cache=DIR") for path, problem in problems if problem]

@@ -92,16 +92,16 @@ class Lock:
     def take(self, warn: Callable[[str], object]) -> bool:
         """Takes the lock, if one is possible; waits up to `LIMIT` seconds while another process has it, and reports
         that to `warn`. Returns whether it had to wait."""
-        if not self.try_to_take():
-            warn(f"waiting for another run, which has locked {self.path}\n")
-            end = time.monotonic() + LIMIT
-            while not self.try_to_take():
-                if time.monotonic() > end:
-                    warn(f"{self.path} is still locked after {LIMIT:.0f} s: going on without it\n")
-                    break
-                time.sleep(_STEP)
-            return True
-        return False
+        if self.try_to_take():
+            return False
+        warn(f"waiting for another run, which has locked {self.path}\n")
+        end = time.monotonic() + LIMIT
+        while not self.try_to_take():
+            if time.monotonic() > end:
+                warn(f"{self.path} is still locked after {LIMIT:.0f} s: going on without it\n")
+                break
+            time.sleep(_STEP)
+        return True
 
     def try_to_take(self) -> bool:
         """Takes the lock without waiting. False if another process has it."""

@@ -103,7 +103,7 @@ class Session(Build):
             progress.doing(stage)
             progress.stage(stage, current=self._update_stage(stage))
             if self.fails([self.stages.root(stage)]):
-                return self._failure()
+                return Updated(self.problems, failed=True)
         rebuilt: list[At] = []
         if selection.units is None or selection.units:
             from gradmill.stages.emit import text
@@ -111,13 +111,13 @@ class Session(Build):
             units = self.stale_units() if selection.units is None else selection.units
             rebuilt = self._update_units(units, progress)
             if self.fails([(text, *at) for at in units]):
-                return self._failure()
+                return Updated(self.problems, failed=True)
             count = self.count_of_units() if selection.units is None else len(units)
             progress.units(rebuilt, count - len(rebuilt))
         files: list[str] = []
         if selection.files is None or selection.files or selection.manifest:
             if self.problems().failed:
-                return self._failure()
+                return Updated(self.problems, failed=True)
             if write:
                 self._prepare()
             if selection.files is None:
@@ -130,13 +130,6 @@ class Session(Build):
             progress.stage("manifest", current=self._update_manifest(write=write))
         find = self.problems if selection.files is None else self.clean_problems
         return Updated(find, tuple(rebuilt), tuple(files))
-
-    def _failure(self) -> Updated:
-        return Updated(self.problems, failed=True)
-
-    def warnings(self) -> str:
-        """The report of what is up to date, of a selection that has no errors."""
-        return self.clean_problems().report
 
     def is_current(self, stage: str) -> bool:
         """Whether a stage is up to date. Verifies what its root depends on. A root may be valid although a query of its

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradmill.families.file import ANY
@@ -19,19 +19,14 @@ Key = tuple[Any, ...]  # of a block of a file, or of the files that the operator
 _MANY = 64  # looking up so many units one by one takes as long as listing all
 
 
-def all_units(db: Database) -> list[tuple[str, Unit]]:
-    """The units of all families, each with the name of its family, in the order in which they are printed."""
+def units(db: Database) -> dict[str, tuple[str, Unit]]:
+    """The units of all families, by title, in the order in which they are printed, each with the name of its family;
+    equal titles are numbered."""
+    from gradmill.model.entries import numbered
     from gradmill.stages.requested import families
     from gradmill.stages.units import units as units_of
 
-    return [(family, unit) for family in families(db) for unit in units_of(db, family)]
-
-
-def units(db: Database) -> dict[str, tuple[str, Unit]]:
-    """All units, by title; equal titles are numbered."""
-    from gradmill.model.entries import numbered
-
-    listed = all_units(db)
+    listed = [(family, unit) for family in families(db) for unit in units_of(db, family)]
     return dict(zip(numbered(unit.title for _, unit in listed), listed))
 
 
@@ -44,13 +39,6 @@ def titles_of(db: Database, wanted: Sequence[At]) -> list[str]:
         titles = {(family, each.name): title for title, (family, each) in units(db).items()}
         return [titles.get(at, at[1]) for at in wanted]
     return [at[1] if each is None else each.title for at, each in zip(wanted, found)]
-
-
-def schemas_of(db: Database, units: Mapping[str, tuple[str, Unit]]) -> dict[str, str]:
-    """The schemas of units, by title; "" for a unit without one."""
-    from gradmill.stages import units as stage
-
-    return dict(zip(units, stage.schemas_of(db, units.values())))
 
 
 class StaleUnits:

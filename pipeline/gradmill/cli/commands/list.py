@@ -13,8 +13,9 @@ from gradmill.doors import loaded
 from gradmill.problems.plain import lines
 from gradmill.session.selection import FILES, MANIFEST, UNITS, names_of
 from gradmill.session.session import Progress, Session
-from gradmill.session.units import At, schemas_of
+from gradmill.session.units import At
 from gradmill.session.units import units as units_of_build
+from gradmill.stages.units import schemas_of
 
 _TO_RUN, _CURRENT = "run", "up-to-date"
 _GROUPS = {  # what is listed besides stages
@@ -56,8 +57,8 @@ def _listed(session: Session, *, inner: bool) -> list[Listed]:
     listed += [Listed(name, doc, target=session.paths.manifest * (name == MANIFEST)) for name, doc in _GROUPS.items()]
     if inner:
         named = units_of_build(session.db)
-        schemas = schemas_of(session.db, named)
-        units = ((f"{UNITS}:{title}", schemas.get(title) or unit.overload) for title, (_, unit) in named.items())
+        docs = zip(named.items(), schemas_of(session.db, named.values()))
+        units = ((f"{UNITS}:{title}", schema or unit.overload) for (title, (_, unit)), schema in docs)
         listed += [Listed(name, doc) for name, doc in units]
         files = session.file_names()
         listed += [Listed(f"{FILES}:{name}", f"assemble {name}", target=session.path(name)) for name in files]

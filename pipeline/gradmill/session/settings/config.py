@@ -21,7 +21,7 @@ from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases import KNOWN, agreed_version, minor, newest_at, resolve, resolve_version
 from gradmill.session.settings.reader import locate
-from gradmill.session.settings.variables import FILES, REVISION, VARIABLES, generated_folder, read_variables
+from gradmill.session.settings.variables import FILES, GENERATED, REVISION, SET, VARIABLES, read_variables
 from gradmill.specs.find import find_spec_set, with_generator
 from gradmill.specs.location import (
     AOT_MODULE,
@@ -192,7 +192,9 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     release, warning = _release(specs, variables)
     for value in (*variables.values(), specs.name):
         _check_text(value)
-    located = {key: Location(path) for name, (key, _) in _INPUTS.items() if (path := _input(name, values[name]))}
+    if values["lines"] and "\n" in "".join(variables.values()):
+        raise SpecError("lines=1: a #line directive cannot name a file with a line end in its path", "rename it")
+    located = {key: Location(path) for name, (key, _) in _INPUTS.items() if (path := _file(name, values[name]))}
     specs = replace(specs, files={**specs.files, **located})
     if values["native_aot"]:
         specs = _with_native_aot(specs, values["native_aot"])
@@ -204,7 +206,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
     if values["backend_yaml"] and EXTERNAL not in specs.files:
         problem = f"backend_yaml={values['backend_yaml']}: no requested family reads it"
         raise SpecError(problem, "also write families=backend_stubs")
-    generated = generated_folder(values["generated"], specs.name)
+    generated = (values["generated"] or GENERATED).replace(SET, specs.name)
     as_read: dict[str, Any] = {name: values[name] for name in _AS_READ}
     as_read |= {name: _file(name, values[name]) for name in FILES}
     return Config(
@@ -219,7 +221,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         aten=_aten(values, specs, release),
         places=_places(specs, values, generated),
         operator_headers=operator_headers,
-        lines=_lines(variables, on=values["lines"]),
+        lines=values["lines"],
         **as_read,
     )
 
@@ -328,11 +330,12 @@ def _with_native_aot(specs: SpecSet, folder: str) -> SpecSet:
     return replace(specs, files={**specs.files, **modules}, looked_for=looked_for)
 
 
-def _input(name: str, path: str) -> str:
-    """The checked value of a variable that names an input. SpecError if there is no such file."""
+def _file(name: str, path: str) -> str:
+    """The checked value of a variable that names a file. SpecError for a folder, and if an input is missing."""
     if os.path.isdir(path):
-        raise SpecError(f"{name}={path}: this is a folder", f"name a file, as {_INPUTS[name][1]}")
-    if path and not os.path.exists(path):
+        hint = f"name a file, as {_INPUTS[name][1]}" if name in _INPUTS else "name a file"
+        raise SpecError(f"{name}={path}: this is a folder", hint)
+    if name in _INPUTS and path and not os.path.exists(path):
         raise SpecError(f"{name}={path}: there is no such file", nearest_file(path))
     return path
 
@@ -371,12 +374,16 @@ def _families(
             raise SpecError(f"families={value}: '{name}' is only generated with {form}", f"also write {form}")
         if (source := FAMILIES[name].source) and source not in added:
             raise SpecError(f"families={value}: there are no {source}", f"also write {source}=PATH")
-        if FAMILIES[name] is HOOK_FILES and not _has_hook_files(specs):
+        hooks = specs.described.hooks if specs.described is not None else None
+        if FAMILIES[name] is HOOK_FILES and (hooks is None or "files" not in hooks.lines):
             problem = f"families={value}: no description has hooks with `files`"
             raise SpecError(problem, 'write hooks = "hooks.py" in a specset.toml')
-        if template := missing_template(specs, name):
+        templates = distinctive(FAMILIES[name])  # the stage `shard` reports others that are missing
+        own = specs.described.templates.get(name) if specs.described is not None else None
+        if templates and not own and not any(specs.templates[each].exists() for each in templates):
+            made = f"'{name}' is made from the template {templates[0]}"
             raise SpecError(
-                f"families={value}: '{name}' is made from the template {template}, which the spec set does not have",
+                f"families={value}: {made}, which the spec set does not have",
                 f"leave {name} out, or add the template",
             )
         file = FAMILIES[name].needs_file
@@ -386,20 +393,6 @@ def _families(
                 "also write backend_yaml=FILE" if file == EXTERNAL else f"leave {name} out, or name a checkout",
             )
     return tuple(name for name, family in FAMILIES.items() if name in asked or family.source in added)
-
-
-def _has_hook_files(specs: SpecSet) -> bool:
-    """Whether a set has a description with hooks that write files."""
-    hooks = specs.described.hooks if specs.described is not None else None
-    return hooks is not None and "files" in hooks.lines
-
-
-def missing_template(specs: SpecSet, family: str) -> str:
-    """A template of a family of which the set has none; "" if it has one. The stage `shard` reports the others that are
-    missing."""
-    names = distinctive(FAMILIES[family])
-    own = specs.described.templates.get(family) if specs.described is not None else None
-    return "" if own or any(specs.templates[name].exists() for name in names) else "".join(names[:1])
 
 
 def _members(word: str, facts: Release, specs: SpecSet, possible: Sequence[str]) -> list[str]:
@@ -495,20 +488,8 @@ def _with_generator(specs: SpecSet, release: str) -> SpecSet:
     return with_generator(specs, generator_of(release))
 
 
-def _lines(variables: Mapping[str, str], *, on: bool) -> bool:
-    if on and "\n" in "".join(variables.values()):
-        raise SpecError("lines=1: a #line directive cannot name a file with a line end in its path", "rename it")
-    return on
-
-
 def _check_text(value: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
         raise SpecError(f"{value!r}: the name is not UTF-8", "rename the file or the folder") from None
-
-
-def _file(name: str, path: str) -> str:
-    if os.path.isdir(path):
-        raise SpecError(f"{name}={path}: this is a folder", "name a file")
-    return path

@@ -24,8 +24,8 @@ Flag = Literal[0, 1]
 Shards = Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 _SETS = ("core", "torch")
-_SET = "<set>"  # in `generated=`: the name of the spec set
-GENERATED = f"generated/{_SET}"
+SET = "<set>"  # in `generated=`: the name of the spec set
+GENERATED = f"generated/{SET}"
 _FILE, _FOLDER = ("",), ()
 _NO_COMPARISON = "an action compares no sets"
 _HINTS: dict[Any, str] = {
@@ -230,11 +230,6 @@ VARIABLES = {
     ),
 }
 FILES = tuple(name for name, variable in VARIABLES.items() if variable.output)
-
-
-def generated_folder(value: str, name: str) -> str:
-    """The folder for the generated files of the set `name`. `value`: of `generated=`; "" for the default one."""
-    return (value or GENERATED).replace(_SET, name)
 
 
 def check_names(given: Mapping[str, str]) -> None:
