@@ -103,9 +103,8 @@ def parser_of(name: str, command: Command) -> ArgumentParser:
                 raise SpecError(f"{name}: {option}: this option needs a value", _all_options(name))
             raise SpecError(f"{name}: {message}", _all_options(name))
 
-    usage = f"%(prog)s {command.usage}"
-    about = {"description": command.sentence, "epilog": command.description}
-    parser = Parser(prog=f"gradmill {name}", usage=usage, allow_abbrev=False, **about)
+    parser = Parser(f"gradmill {name}", f"%(prog)s {command.usage}", command.sentence, command.description)
+    parser.allow_abbrev = False
     for option in command.options:
         flags = [option.short, option.name] if option.short else [option.name]
         parser.add_argument(*flags, dest=option.field, **option.arguments)

@@ -66,11 +66,11 @@ class _Watch:
 
     def _end_in_callback(self, about: sys.UnraisableHookArgs) -> None:
         """Ends the process on Ctrl-C as elsewhere, where Python cannot raise it."""
-        if not isinstance(about.exc_value, KeyboardInterrupt):
-            return sys.__unraisablehook__(about)
-        self._stop()
-        sys.stdout.flush()
-        os._exit(0)
+        if isinstance(about.exc_value, KeyboardInterrupt):
+            self._stop()
+            sys.stdout.flush()
+            os._exit(0)
+        sys.__unraisablehook__(about)
 
     def _watch(self) -> Config | None:
         session, config = self._session, self._session.config
