@@ -178,17 +178,21 @@ def test_any_store_will_do(tmp_path: Path, seed: int, kind: type[MemoryStore]) -
 def test_results_in_memory_are_those_over_a_store_on_the_disk(
     tmp_path: Path, right: dict[bytes, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk is not changed. Values that no memo has are dropped."""
+    """The disk is not changed. A store with many former results is noticed; after that it begins with the disk."""
     monkeypatch.setattr(memory, "LIMIT", 0)
     toy = Toy(tmp_path)
     toy.inputs["x"] = TEXT
     toy.run(*ROOTS)
     before, store = toy.path.read_bytes(), MemoryStore(str(toy.path))
     db = Database(store, toy.open()._find, 0, toy.warned.append)
-    for text in (TEXT, EDITED, TEXT, EDITED):
-        toy.inputs["x"] = text
-        assert toy.run(*ROOTS, db=db)[0] == right[text]
-        store.collect(db.replaced)
+    overgrown = []
+    for number in range(8):
+        toy.inputs["x"] = (TEXT, EDITED)[number % 2] + (b"more%d: a\n" % number) * (number > 3)
+        assert toy.run(*ROOTS, db=db)[0] == values_of(toy.inputs["x"], tmp_path / str(number))
+        overgrown.append(store.is_overgrown)
+        if store.is_overgrown:
+            store.close()
+    assert (overgrown[0], True in overgrown) == (False, True)
     assert (toy.path.read_bytes(), toy.warned) == (before, [])
 
 

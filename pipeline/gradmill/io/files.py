@@ -7,9 +7,9 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -28,8 +28,7 @@ class Stat(NamedTuple):
 
 
 as_stat = partial(tuple.__new__, Stat)  # of its numbers; `Stat(...)` is a Python call, and a run takes thousands
-_PART = 1 << 16  # bytes that are read at once: new memory for a whole file takes longer than reading it
-_AT_ONCE = 1000  # parts of a file for one `writev`: systems accept 1024
+_PART = 1 << 16  # bytes that are read or written at once: new memory for a whole file takes longer than reading it
 _SAFE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)  # opening a pipe blocks; a link leads elsewhere
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE
 
@@ -202,33 +201,16 @@ def runs(process: int) -> bool:
     return True
 
 
-@contextmanager
-def replacement(path: str, move: Callable[[str, str], object] = move_file) -> Iterator[IO[bytes]]:
-    """A new file, to be written, which then replaces that at `path`; after an error, nothing is left of it. `move`
-    moves it there. Creates missing folders. OSError, with the name of the file, if it cannot be written."""
-    temporary = ""
-    try:
-        temporary, handle = new_file(path)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        move(temporary, path)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(error, OSError):
-            error.filename, error.filename2 = path, None
-        raise
-
-
 def replace_file(path: str, *parts: bytes | memoryview) -> None:
-    """Replaces a file atomically: a reader sees the old bytes or the new bytes, even after a kill. Otherwise as
-    `replacement`."""
+    """Replaces a file atomically: a reader sees the old bytes or the new bytes, even after a kill. After an error,
+    nothing is left of the new ones. Creates missing folders. OSError, with the name of the file, if it cannot be
+    written."""
     _replace(path, parts, move_file)
 
 
 def put_file(path: str, data: bytes) -> None:
     """Replaces a file, which is missing for a moment, and stays so after a kill: some file systems take milliseconds
-    for an atomic replacement. Otherwise as `replacement`."""
+    for an atomic replacement. Otherwise as `replace_file`."""
     _replace(path, (data,), _put)
 
 
@@ -238,18 +220,18 @@ def _put(path: str, place: str) -> None:
 
 
 def _replace(path: str, parts: Sequence[bytes | memoryview], move: Callable[[str, str], object]) -> None:
-    with replacement(path, move) as file:
-        for at in range(0, len(parts), _AT_ONCE):
-            _write(file.fileno(), parts[at : at + _AT_ONCE])
-
-
-def _write(handle: int, parts: Sequence[bytes | memoryview]) -> None:
-    """Writes all parts, also if the system accepts only some of the bytes per call."""
-    left = sum(map(len, parts)) - (os.writev(handle, parts) if hasattr(os, "writev") else 0)
-    if left:
-        data = memoryview(b"".join(parts))
-        while left:
-            left -= os.write(handle, data[len(data) - left :])
+    temporary = ""
+    try:
+        temporary, handle = new_file(path)
+        with open(handle, "wb", _PART) as file:
+            file.writelines(parts)
+        move(temporary, path)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = path, None
+        raise
 
 
 def open_file(path: str, how: int) -> int:

@@ -67,8 +67,8 @@ ReadersByItem = dict[Item, list[Row]]
 
 _hash_of = xxh3_64_intdigest
 _state_decoder = msgspec.msgpack.Decoder(State)
-past_decoder = msgspec.msgpack.Decoder(list[Memo])
-memo_decoder = msgspec.msgpack.Decoder(Memo)
+_past_decoder = msgspec.msgpack.Decoder(list[Memo])
+_memo_decoder = msgspec.msgpack.Decoder(Memo)
 _readers_decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(dict[str | bool | None, list[int]])
 
 
@@ -235,7 +235,7 @@ class SqliteStore:
     def memo(self, row: Row) -> Memo | None:
         """The memo of a row, None if it has none. StoreDamaged if the entry's checksum is wrong."""
         memo = self._entry(row).memo
-        return decode(memo_decoder, memo) if memo else None
+        return decode(_memo_decoder, memo) if memo else None
 
     def memos_of(self, rows: Collection[Row]) -> Iterator[tuple[Row, Memo]]:
         """The memos of rows that have one, each with its row. StoreDamaged as in `memo`."""
@@ -243,7 +243,7 @@ class SqliteStore:
         for start in range(0, len(listed), _AT_ONCE):
             some = listed[start : start + _AT_ONCE]
             entries = list(self._entries(f" WHERE key IN ({_SOME})", _filled(some)))
-            memos = [(row, decode(memo_decoder, entry.memo)) for row, entry in entries if entry.memo]
+            memos = [(row, decode(_memo_decoder, entry.memo)) for row, entry in entries if entry.memo]
             keys = [memo.digest for row, memo in memos if memo.value == b"" and not is_table(row)]
             self._batches.update(dict.fromkeys(keys, keys))
             yield from memos
@@ -251,11 +251,11 @@ class SqliteStore:
     def past(self, row: Row) -> list[Memo]:
         """Former memos of a row. StoreDamaged as in `memo`."""
         past = self._entry(row).past
-        return decode(past_decoder, past) if past else []
+        return decode(_past_decoder, past) if past else []
 
     def readers(self, row: Row) -> ReadersByItem:
         """The rows with a memo that depends on a row, by item. StoreDamaged as in `memo`."""
-        return readers_in(self._entry(row))
+        return _readers_in(self._entry(row))
 
     def entries(self) -> Iterator[tuple[Row, Entry]]:
         """All that is stored but values. StoreDamaged, at the end, if something is missing or older than the rest."""
@@ -488,14 +488,14 @@ def is_checkpointed(path: str) -> bool:
     return stat is None or not stat.size
 
 
-def readers_in(entry: Entry) -> ReadersByItem:
+def _readers_in(entry: Entry) -> ReadersByItem:
     """The readers in an entry, by item."""
     return decode(_readers_decoder, entry.readers) if entry.readers else {}
 
 
 def _with_readers(entry: Entry, more: Iterable[tuple[Item, Row]]) -> bytes:
     """The readers of an entry, and more."""
-    known: dict[Item, set[Row]] = {item: set(rows) for item, rows in readers_in(entry).items()}
+    known: dict[Item, set[Row]] = {item: set(rows) for item, rows in _readers_in(entry).items()}
     for item, reader in more:
         known.setdefault(item, set()).add(reader)
     return encode({item: sorted(rows) for item, rows in known.items()}) if known else b""

@@ -77,7 +77,7 @@ class Session:
         """Brings the stages up to `match`, which report nearly all problems, up to date with the disk and with the
         texts of open files, by path. Problems of later stages are kept from the last complete check. CodeChanged if
         gradmill's code changed."""
-        if self.is_outrun:
+        if self.is_outrun or self._memory.is_overgrown:
             self.close()
             self._open()
         self.settle()
@@ -152,7 +152,6 @@ class Session:
             self._unkept = False
             if self._code.is_unchanged():
                 self.db.commit()
-                self._memory.collect(self.db.replaced)
 
     # ---- reports
 
