@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
+from typing import TYPE_CHECKING
 
 from gradmill.model.regex import regex
 from gradmill.problems.problem import TextError
+
+if TYPE_CHECKING:
+    import ast
 
 MAX_BYTES = 16 << 20  # upstream's largest file has 0.7 MB
 MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
@@ -32,6 +35,8 @@ def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
 
 def parse_python(text: str) -> ast.Module:
     """The syntax tree of a module. Raises a TextError for text that is not Python."""
+    import ast  # few sets have such files
+
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:

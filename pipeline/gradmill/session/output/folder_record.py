@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -35,6 +35,7 @@ _NOWHERE = frozenset({"", os.curdir, os.pardir})  # what no part of a path below
 
 
 _Digest = Annotated[bytes, Meta(min_length=16, max_length=16)]
+_T = TypeVar("_T")
 
 
 class _Head(Struct, frozen=True, array_like=True):
@@ -100,7 +101,7 @@ class FolderRecord:
         if has_complete:
             found = decode_json(others.pop(0), dict[str, list[_Digest]])
             has_complete = not found or self._may_have(*found)
-            files = {self._at(name): digests for name, digests in found.items()} if has_complete else {}
+            files = self._by_path(found) if has_complete else {}
         lines = list(filter(None, others))
         entries = list(filter(None, map(self._entry, lines)))
         for path, digest in entries:
@@ -133,10 +134,9 @@ class FolderRecord:
         """Records files that are about to be written: path -> digest of the bytes. Paths are without links; one that
         the record does not have is ignored. OSError if the record cannot be written."""
         lines = []
-        for path, digest in files.items():
-            if name := self._name(path):
-                self._known.files[path] = [*self._known.files.get(path, ()), digest]
-                lines.append(b"%b\n" % with_checksum(msgspec.json.encode((name, digest))))
+        for name, path in self._by_name({path: path for path in files}).items():
+            self._known.files[path] = [*self._known.files.get(path, ()), files[path]]
+            lines.append(b"%b\n" % with_checksum(msgspec.json.encode((name, files[path]))))
         data = b"".join([b"\n", *lines])
         if lines and not self._append(data):  # missing, or something else is there
             self._ignore()
@@ -148,7 +148,7 @@ class FolderRecord:
         had. If it cannot be written, the record of the unfinished run remains, which is right as well."""
         digests = {path: [digest] for path, digest in files.items()}
         digests |= {path: sorted({*digests.get(path, ()), *more}) for path, more in remaining.items()}
-        named = {name: each for path, each in digests.items() if (name := self._name(path))}
+        named = self._by_name(digests)
         self.read_again()
         with suppress(OSError):
             if named:
@@ -165,21 +165,25 @@ class FolderRecord:
 
     # ---- the file
 
-    def _name(self, path: str) -> str:
-        """A path as the record has it, "" for one that it does not have."""
-        name = path[len(self._base) :] if path.startswith(self._base) else ""
-        if self._path and not name:
-            name = os.path.relpath(path, self._base)
-        return "" if path in self._others else name
+    def _by_name(self, files: Mapping[str, _T]) -> dict[str, _T]:
+        """What belongs to paths, by their names in the record; without those that it does not have."""
+        base, start = self._base, len(self._base)
+        own = {path[start:]: each for path, each in files.items() if path.startswith(base) and path not in self._others}
+        if self._path and len(own) < len(files):
+            rest = ((path, each) for path, each in files.items() if not path.startswith(base))
+            own |= {os.path.relpath(path, base): each for path, each in rest if path not in self._others}
+        return own
 
-    def _at(self, name: str) -> str:
-        """The path of a file by its name in the record."""
-        return os.path.normpath(self._base + name) if name.startswith(os.pardir) else self._base + name
+    def _by_path(self, files: Mapping[str, _T]) -> dict[str, _T]:
+        """What belongs to names in the record, by path."""
+        base = self._base
+        paths = {base + name: each for name, each in files.items()}
+        return {os.path.normpath(path): each for path, each in paths.items()} if self._path else paths
 
     def _may_have(self, *names: str) -> bool:
         """Whether all of these lead to files in the folder; those of a tree may be anywhere."""
-        joined = "/".join(names)
-        return "\0" not in joined and (bool(self._path) or _NOWHERE.isdisjoint(joined.split("/")))
+        joined = "/".join(("", *names, ""))
+        return "\0" not in joined and (bool(self._path) or not any(f"/{part}/" in joined for part in _NOWHERE))
 
     def _entry(self, line: bytes) -> tuple[str, bytes] | None:
         """The path and the digest in an appended line; None if it is damaged, or the path leads out of the folder."""
@@ -187,7 +191,7 @@ class FolderRecord:
             name, digest = decode_json(checked(line) or b"", tuple[str, _Digest])
         except ValueError:
             return None
-        return (self._at(name), digest) if self._may_have(name) else None
+        return next(iter(self._by_path({name: digest}).items())) if self._may_have(name) else None
 
     def _bytes(self, size: int = -1) -> bytes:
         return (read_file(self.path, size) if self.problem is None and is_file(self.path) else None) or b""
