@@ -32,7 +32,7 @@ class OwnCode:
         self._loaded: set[str] = set()  # the modules that were loaded before the snapshot
         self.digest = b""  # of the contents of all files, and of Python's version; empty before the snapshot
         self.stats: dict[str, Stat | None] = {}
-        self._by_folder: dict[str, list[tuple[str, Stat | None]]] = {}  # the same
+        self._tables: dict[str, list[tuple[str, Stat | None]]] = {}  # by folder, those of files that are no modules
         self.libraries = library_files(_LIBRARIES)  # the files that state their versions
         self._libraries = frozenset(self.libraries.values())
 
@@ -47,7 +47,8 @@ class OwnCode:
             self.digest = note[: len(MISSING)]
         else:
             self._read(known)
-        self._by_folder = by_key((os.path.dirname(path), noted) for path, noted in zip(self.stats, self.stats.items()))
+        tables = (noted for noted in self.stats.items() if not noted[0].endswith(".py"))
+        self._tables = by_key((os.path.dirname(noted[0]), noted) for noted in tables)
         self._loaded = set(sys.modules)
 
     def _read(self, known: Mapping[str, Stat | None]) -> None:
@@ -89,9 +90,10 @@ class OwnCode:
         Called before anything is reported or written: the rows are stored under the digest of the snapshot."""
         if len(sys.modules) == len(self._loaded):
             return
-        files = (getattr(sys.modules[name], "__file__", None) for name in sys.modules.keys() - self._loaded)
-        folders = {os.path.dirname(file) for file in files if file}
-        if not unchanged(noted for folder in folders for noted in self._by_folder.get(folder, ())):
+        loaded = (getattr(sys.modules[name], "__file__", None) for name in sys.modules.keys() - self._loaded)
+        modules = {file for file in loaded if file in self.stats}
+        tables = (noted for folder in set(map(os.path.dirname, modules)) for noted in self._tables.get(folder, ()))
+        if not unchanged([*((file, self.stats[file]) for file in modules), *tables]):
             raise CodeChanged
         self._loaded = set(sys.modules)
 
