@@ -190,7 +190,7 @@ class Outputs:
         self.record = record
         self._folders: dict[str, str] = {}
         self._last = known
-        self._same: set[str] = set()  # the places of the files that had their known stats when this pass began
+        self._same: dict[str, int] = {}  # the files that had their known stats when this pass began: place -> inode
         self._protected: frozenset[Identity] | None = None  # the inputs of this pass, once a file is written
         self.removed = 0  # the number of files that `remove` deleted
         self.remaining: dict[str, Set[bytes]] = {}  # recorded files that `remove` could not delete: their digests
@@ -215,7 +215,7 @@ class Outputs:
     def unchanged_since_last_run(self, inputs: Set[Identity]) -> set[str]:
         """The places of the files that were as the last run left them when this pass began, and none of the inputs."""
         inodes = {inode for _, inode in inputs}
-        return self._same - {place for place in self._same if self.known[place].stat.inode in inodes}
+        return {place for place, inode in self._same.items() if inode not in inodes}
 
     def has_digest(self, path: str, wanted: bytes) -> bool:
         """Whether the bytes of a file have the digest `wanted`. Reads the file only if its stat changed."""
@@ -235,7 +235,8 @@ class Outputs:
     def begin(self) -> None:
         """Begins a pass, which takes the stat of each input and of each known file once, and again of a file that it
         writes: one that changes later has another stat than the record of the run."""
-        self._same = {place for place, written in self.known.items() if numbers_of(place) == written.stat}
+        noted = ((place, written.stat) for place, written in self.known.items())
+        self._same = {place: stat.inode for place, stat in noted if numbers_of(place) == stat}
         self._protected = None
         self.record.read_again()
 
@@ -256,7 +257,7 @@ class Outputs:
         for path, data in files.items():
             replace_file(path, *data)
             place = self.place(path)
-            self._same.discard(place)
+            self._same.pop(place, None)
             if (now := stat_of(path)) is not None:
                 self.known[place] = Written(now, data.digest)
 
@@ -303,7 +304,7 @@ class Outputs:
         for path in paths:
             kept = self.refusal(path, deletes=True)
             self.known.pop(self.place(path), None)
-            self._same.discard(self.place(path))
+            self._same.pop(self.place(path), None)
             if not os.path.lexists(path):
                 continue
             if not kept:
