@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -28,7 +28,7 @@ class Stat(NamedTuple):
 
 
 as_stat = partial(tuple.__new__, Stat)  # of its numbers; `Stat(...)` is a Python call, and a run takes thousands
-_PART = 1 << 16  # bytes that are read or written at once: new memory for a whole file takes longer than reading it
+_PART = 1 << 16  # bytes that are written at once
 _SAFE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)  # opening a pipe blocks; a link leads elsewhere
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE
 
@@ -107,7 +107,7 @@ def read_file(path: str, size: int = -1) -> bytes | None:
     """The bytes of a file, or its first `size` bytes. None if it cannot be read or is not a regular file:
     reading a pipe could block forever."""
     try:
-        with open(path, "rb", opener=_at_once) as file:
+        with open(path, "rb", buffering=0, opener=_at_once) as file:
             return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError:
         return None
@@ -116,25 +116,11 @@ def read_file(path: str, size: int = -1) -> bytes | None:
 def read_with_stat(path: str) -> tuple[bytes | None, Stat | None]:
     """The bytes of a file as `read_file` has them, and the stat that the file with these bytes had afterwards."""
     try:
-        handle = _at_once(path, os.O_RDONLY)
-        try:
-            status, parts = os.fstat(handle), []
-            while stat.S_ISREG(status.st_mode) and (part := os.read(handle, status.st_size + 1)):
-                parts.append(part)
-            return b"".join(parts) if stat.S_ISREG(status.st_mode) else None, stat_of(handle)
-        finally:
-            os.close(handle)
+        with open(path, "rb", buffering=0, opener=_at_once) as file:
+            data = file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+            return data, stat_of(file.fileno())
     except OSError:
         return None, stat_of(path)
-
-
-def read_parts(path: str) -> Iterator[bytes]:
-    """The bytes of a file in parts, none of them large. OSError if it cannot be read or is not a regular file."""
-    with open(path, "rb", buffering=0, opener=_at_once) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
-        while part := file.read(_PART):
-            yield part
 
 
 def _at_once(path: str, how: int) -> int:

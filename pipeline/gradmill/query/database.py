@@ -72,8 +72,9 @@ class Database(Engine):
 
     def _begin(self, inputs: Mapping[str, Input], snapshot: Snapshot) -> None:
         self.inputs, self.ran, self._rows_read = inputs, set(), {}
-        if snapshot != Snapshot() and self._basis:
-            self._check_basis(snapshot.inputs.get(self._basis, MISSING))
+        basis = snapshot.inputs.get(self._basis, MISSING)
+        if snapshot != Snapshot() and self._basis and basis != self._digest_of_input(self._basis):
+            raise StoreDamaged("it was made by another gradmill, Python or library")
         self.dirty, self.reporting = set(snapshot.dirty), set(snapshot.reporting)
         self.unverified = set(snapshot.dirty)
         labels = {**snapshot.inputs, **inputs}
@@ -82,10 +83,6 @@ class Database(Engine):
         for label in labels:
             self._input(label)
         invalidate(self, list(self.changed))
-
-    def _check_basis(self, theirs: bytes) -> None:
-        if theirs != self._digest_of_input(self._basis):
-            raise StoreDamaged("it was made by another gradmill, Python or library")
 
     def commit(self) -> bool:
         """Ends a revision, and keeps what it computed. False if that was not possible: another process committed, or

@@ -8,55 +8,32 @@ on one that comes later becomes dirty again, until nothing changes any more.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from gradmill.query.engine import Engine
 from gradmill.query.memo import Row, is_table
 
+Tables = list[tuple[int, Row]]  # a heap of dirty tables that are not verified yet, with their heights
+
 
 def invalidate(engine: Engine, changed: Iterable[Row]) -> None:
     """Marks rows dirty that may depend on changed rows, and verifies all dirty tables."""
-    tables = Tables(engine)
-    for row in filter(is_table, engine.dirty):
-        tables.add(row)
+    tables = [(_height(engine, row), row) for row in filter(is_table, engine.dirty)]
+    heapify(tables)
     _mark(engine, (reader for row in changed for reader in engine.readers(row)), tables)
     while tables:
-        _mark(engine, _readers_of_changes(engine, tables.next()), tables)
-
-
-class Tables:
-    """The dirty tables that are not verified yet, by height."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._waiting: list[tuple[int, Row]] = []
-        self._added: set[Row] = set()  # the same
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
-
-    def add(self, row: Row) -> None:
-        """Adds a table, if it is not waiting."""
-        if row not in self._added:
-            self._added.add(row)
-            heappush(self._waiting, (_height(self._engine, row), row))
-
-    def next(self) -> Row:
-        """Takes the lowest table."""
-        row = heappop(self._waiting)[1]
-        self._added.discard(row)
-        return row
+        _mark(engine, _readers_of_changes(engine, heappop(tables)[1]), tables)
 
 
 def _mark(engine: Engine, readers: Iterable[Row], tables: Tables) -> None:
-    """Marks rows dirty, and their readers, up to tables, which are added to the queue."""
+    """Marks rows dirty, and their readers, up to tables, which are added to the heap."""
     waiting = [reader for reader in readers if reader not in engine.dirty]
     while waiting:
         row = waiting.pop()
         if row not in engine.dirty:
             engine.dirty.add(row)
             if is_table(row):
-                tables.add(row)
+                heappush(tables, (_height(engine, row), row))
             else:
                 waiting += engine.readers(row)
 

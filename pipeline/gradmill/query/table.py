@@ -5,7 +5,7 @@ chunk begins with it, so items keep their neighbours when others are added or de
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -92,11 +92,6 @@ class Items:
             name: entry.digest for name, entry in new.items() if name not in old or old[name].digest != entry.digest
         }
         return changed if self.outline.names == after.outline.names else {NAMES: after.outline.names, **changed}
-
-    def parts(self) -> Iterator[bytes]:
-        """The digests under which names and chunks are stored."""
-        yield self.outline.names
-        yield from self.outline.chunks
 
     def _except_shared(self, other: "Items") -> Chunk:
         """The items of all chunks that another table does not have."""

@@ -24,9 +24,9 @@ class MemoryStore(SqliteStore):
     def _forget(self) -> None:
         self._entry_of: dict[Row, Entry] = {}
         self._snapshot, self._is_loaded, self._size = Snapshot(), False, 0
+        self.empty = False  # `put` writes nothing
 
     def begin(self) -> tuple[Snapshot, bool]:
-        """The state of the last commit; at first, that of the disk."""
         same = self._is_loaded
         if not same:
             self.discard()
@@ -37,48 +37,34 @@ class MemoryStore(SqliteStore):
         return self._snapshot, same
 
     def is_current(self) -> bool:
-        """True: nothing else changes what is in memory."""
         return True
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether most values are former results."""
         return self._held_size > LIMIT + 2 * self._size
 
     def commit(self, changes: Changes) -> bool:
-        """Keeps changes until `close`."""
         self._entry_of.update((row, Entry(*stored)) for row, *stored, _ in self._changed(changes))
         self._snapshot, self._size = changes.snapshot, self._size or self._held_size
         return True
 
     def discard(self) -> None:
-        """Forgets everything, and what is on the disk, which is not touched."""
         self.close()
         self._is_loaded = True
 
     def set_aside(self) -> str:
-        """Does nothing: what is on the disk is not touched."""
         return ""
 
     def close(self) -> None:
-        """Forgets everything."""
         super().close()
         self._disk.close()
         self._forget()
 
     def memos_of(self, rows: Collection[Row]) -> Iterator[tuple[Row, Memo]]:
-        """The memos of rows that have one, each with its row."""
         return ((row, memo) for row in rows if (memo := self.memo(row)) is not None)
 
     def value(self, key: bytes) -> bytes:
-        """The value with a digest. StoreDamaged if it is missing or has another digest."""
         return self._held[key] if key in self._held else self._disk.value(key)
-
-    def put(self, key: bytes, value: bytes) -> None:
-        """Adds a value by its digest."""
-        if key not in self._held:
-            self._held[key] = value
-            self._held_size += len(value)
 
     def _entry(self, row: Row) -> Entry:
         return self._entry_of.get(row, Entry())

@@ -22,7 +22,7 @@ from xxhash import xxh3_64_intdigest
 
 from gradmill.io.files import Stat, is_file, leave_files_only, make_way, move_file, new_file, open_file, stat_of
 from gradmill.query.memo import Item, Memo, Row, StoreDamaged, decode, digest, encode, is_table
-from gradmill.query.store import Changes, Snapshot
+from gradmill.query.store import Changes, Snapshot, Store
 
 FORMAT = 15  # of all that is stored
 _APPLICATION = int.from_bytes(b"grdm", "big")  # what a database is, in its header
@@ -72,7 +72,7 @@ _memo_decoder = msgspec.msgpack.Decoder(Memo)
 _readers_decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(dict[str | bool | None, list[int]])
 
 
-class SqliteStore:
+class SqliteStore(Store):
     """Memos, readers and values in one file. `noted`: the stat of a file that is known to be sound. `writes`: whether
     values may be written before a commit."""
 
@@ -95,7 +95,6 @@ class SqliteStore:
     # ---- opening and closing
 
     def begin(self) -> tuple[Snapshot, bool]:
-        """Opens a read transaction; begins an empty store if there is none. StoreDamaged if its contents are wrong."""
         same = not self.empty and not self.problem and stat_of(self.path) == self._stat and not self._in_transaction
         try:
             if not same:
@@ -122,12 +121,10 @@ class SqliteStore:
         return self._connection is not None and self._connection.in_transaction
 
     def is_current(self) -> bool:
-        """Whether the file is the one that was opened."""
         return self.empty or stat_of(self.path) == self._stat
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether most of the file are former results."""
         return self._stat is not None and self._stat.size > _GROWTH * self._size and not self.empty and self._writes
 
     def discard(self) -> None:
@@ -139,7 +136,6 @@ class SqliteStore:
         self._create()
 
     def set_aside(self) -> str:
-        """Moves what is on the disk to the path that `set_aside_of` returns; that path, "" if it cannot be moved."""
         place = set_aside_of(self.path)
         try:
             _move(self.path, place)
@@ -148,7 +144,6 @@ class SqliteStore:
         return place
 
     def close(self) -> None:
-        """Closes the file, without a commit."""
         if self._connection is not None:
             self._connection.close()
         self._connection, self.empty = None, True
@@ -233,12 +228,10 @@ class SqliteStore:
     # ---- reading
 
     def memo(self, row: Row) -> Memo | None:
-        """The memo of a row, None if it has none. StoreDamaged if the entry's checksum is wrong."""
         memo = self._entry(row).memo
         return decode(_memo_decoder, memo) if memo else None
 
     def memos_of(self, rows: Collection[Row]) -> Iterator[tuple[Row, Memo]]:
-        """The memos of rows that have one, each with its row. StoreDamaged as in `memo`."""
         listed = sorted(rows)
         for start in range(0, len(listed), _AT_ONCE):
             some = listed[start : start + _AT_ONCE]
@@ -249,12 +242,10 @@ class SqliteStore:
             yield from memos
 
     def past(self, row: Row) -> list[Memo]:
-        """Former memos of a row. StoreDamaged as in `memo`."""
         past = self._entry(row).past
         return decode(_past_decoder, past) if past else []
 
     def readers(self, row: Row) -> ReadersByItem:
-        """The rows with a memo that depends on a row, by item. StoreDamaged as in `memo`."""
         return _readers_in(self._entry(row))
 
     def entries(self) -> Iterator[tuple[Row, Entry]]:
@@ -267,7 +258,6 @@ class SqliteStore:
             raise StoreDamaged("a part is missing, or older than the rest")
 
     def value(self, key: bytes) -> bytes:
-        """The value with a digest. StoreDamaged if it is missing or has another digest."""
         value = self._held.get(key)
         if value is None:
             if key in self._batches:
@@ -321,10 +311,10 @@ class SqliteStore:
     # ---- writing
 
     def put(self, key: bytes, value: bytes) -> None:
-        """Adds a value by its digest. Many are written before the commit: no entry depends on their number."""
         if key not in self._held:
             self._held[key] = value
             self._held_size += len(value)
+            # Many are written before the commit: no entry depends on their number.
             can_write = not self.problem and self._failed is None and (self.empty or self._writes)
             if self._held_size > _HELD and can_write:
                 self._flush()
@@ -347,7 +337,6 @@ class SqliteStore:
                 raise StoreDamaged("it changes while it is read")
 
     def commit(self, changes: Changes) -> bool:
-        """Writes all changes or none. False if another process committed first, or for `problem`."""
         if self._failed is not None:
             self._report(self._failed)
         if self.problem:

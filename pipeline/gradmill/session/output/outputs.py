@@ -14,7 +14,6 @@ from functools import cached_property
 from stat import S_IFDIR, S_IFLNK, S_IFMT, S_ISREG
 
 from msgspec import Struct
-from xxhash import xxh3_128
 
 from gradmill.io.files import (
     TICK,
@@ -24,7 +23,6 @@ from gradmill.io.files import (
     is_settled,
     numbers_of,
     read_file,
-    read_parts,
     replace_file,
     stat_of,
 )
@@ -168,13 +166,8 @@ class Written(Struct, frozen=True, array_like=True):
 
 def _digest_of(path: str) -> bytes | None:
     """The digest of a file's bytes, None if they cannot be read."""
-    hasher = xxh3_128()
-    try:
-        for part in read_parts(path):
-            hasher.update(part)
-    except OSError:
-        return None
-    return hasher.digest()
+    data = read_file(path)
+    return None if data is None else digest(data)
 
 
 class Outputs:
