@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gradmill.query.database import Cycle, Database
+from gradmill.query.database import Database
+from gradmill.query.engine import Cycle
 from gradmill.query.explain import changed_items, changes
 from gradmill.query.memo import INPUT, ITEM, NAMES, digest
 from gradmill.query.query import Parts, Table, query, table, unkept

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gradmill.query.database import Database, IncrementalBug
+from gradmill.query.database import Database
+from gradmill.query.engine import IncrementalBug
 from gradmill.query.query import Query, query, table, unkept
 from gradmill.store.memory import MemoryStore
 from gradmill.store.sqlite import SqliteStore, set_aside_of

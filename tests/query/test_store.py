@@ -223,27 +223,3 @@ def test_a_store_that_is_only_read_is_not_trusted_after_it_changed(toy: Toy, mon
     os.utime(toy.path)
     with pytest.raises(StoreDamaged, match="it changes while it is read"):
         db.all_readers(read)
-
-
-def test_values_of_memos_that_were_read_together_are_read_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, values = str(tmp_path / "rows"), [b"%d" % number * 100 for number in range(100)]
-    memos = {
-        2 * number: Memo(("q", number), digest(value), (), NO_DIAGNOSTICS, 0, b"")
-        for number, value in enumerate(values)
-    }
-    with closing(SqliteStore(path)) as store:
-        store.begin()
-        for value in values:
-            store.put(digest(value), value)
-        assert store.commit(Changes(Snapshot(), memos, {}, Readers()))
-    with closing(SqliteStore(path)) as store:
-        store.begin()
-        read, statements = dict(store.memos_of(memos)), list[str]()
-        run = store._run
-        monkeypatch.setattr(
-            store, "_run", lambda statement, *more: statements.append(statement) or run(statement, *more)
-        )
-        assert [store.value(read[row].digest) for row in memos] == values
-        assert len(statements) == 2

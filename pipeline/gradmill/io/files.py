@@ -58,14 +58,12 @@ class Moment(Struct, frozen=True):
 def moment(path: str = "") -> Moment:
     """The current time. `path`: a file to touch, if it exists, to read the clock of its file system."""
     now = time.time_ns()
-    if not is_file(path):  # a link may lead to a file of others
-        return Moment(now)
-    try:
-        os.utime(path)
-        status = os.stat(path)
-    except OSError:
-        return Moment(now)
-    return Moment(now, status.st_dev, status.st_mtime_ns)
+    with suppress(OSError):
+        if is_file(path):  # a link may lead to a file of others
+            os.utime(path)
+            status = os.stat(path)
+            return Moment(now, status.st_dev, status.st_mtime_ns)
+    return Moment(now)
 
 
 def is_settled(known: Stat, since: Moment) -> bool:

@@ -7,13 +7,11 @@ from typing import Any
 
 import msgspec
 
-from gradmill.query.engine import Call, Cycle, Engine, IncrementalBug, retried
+from gradmill.query.engine import Call, Engine, retried
 from gradmill.query.invalidation import invalidate
 from gradmill.query.memo import ITEM, MISSING, Dep, Find, Input, Memo, Name, Row, StoreDamaged, decode, row_of_query
 from gradmill.query.query import Query
 from gradmill.query.store import Changes, Readers, Snapshot, Store
-
-__all__ = ["Cycle", "Database", "IncrementalBug"]
 
 Root = tuple[Any, ...]  # a query, and its key
 

@@ -27,11 +27,10 @@ class Reader(Protocol):
 class Query(Generic[P, V]):
     """A function whose calls are memoized. A call returns its value, and records a dependency of the active query."""
 
-    has_sets = False  # whether its values contain sets, whose order differs from process to process
-
-    def __init__(self, function: Callable[Concatenate[Any, P], V], *, keep: bool = True) -> None:
+    def __init__(self, function: Callable[Concatenate[Any, P], V], keep: bool = True, has_sets: bool = False) -> None:
         self.function: Callable[..., Any] = function
         self.keep = keep  # whether values are stored, or only their digests
+        self.has_sets = has_sets  # whether values contain sets, whose order differs from process to process
         self.module = function.__module__
         self.name = f"{self.module}:{function.__name__}"
         self.arity = function.__code__.co_argcount - 1  # of its keys
@@ -104,9 +103,7 @@ def unkept(function: Callable[Concatenate[Any, P], V]) -> Query[P, V]:
 
 def unordered(function: Callable[Concatenate[Any, P], V]) -> Query[P, V]:
     """Makes a function whose values contain sets a query: sets are stored in sorted order."""
-    unordered_query = Query(function)
-    unordered_query.has_sets = True
-    return unordered_query
+    return Query(function, has_sets=True)
 
 
 def table(function: Callable[Concatenate[Any, P], dict[str, V]]) -> Table[P, V]:

@@ -67,7 +67,7 @@ class Store(Protocol):
         """The latest memo of a row."""
 
     def memos_of(self, rows: Collection[Row]) -> Iterable[tuple[Row, Memo]]:
-        """The latest memos of many rows, each with its row. Their values are likely to be requested."""
+        """The latest memos of many rows, each with its row."""
 
     def past(self, row: Row) -> list[Memo]:
         """The memos before that, the latest first."""

@@ -120,7 +120,8 @@ def make_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
             chunks.append(chunk := {})
         value = values[name]
         if id(value) not in entries:
-            entries[id(value)] = _entry(value)
+            data = encode(value)
+            entries[id(value)] = Entry(digest(data), data)
         chunk[name] = entries[id(value)]
     parts = {digest(data): data for data in (names, *map(encode, chunks))}
     for key, data in parts.items():
@@ -135,8 +136,3 @@ def load_items(data: bytes, load: Load) -> Items:
     if len(outline.first) != len(outline.chunks):
         raise StoreDamaged("a part of a table is missing")
     return Items(outline, load)
-
-
-def _entry(value: object) -> Entry:
-    data = encode(value)
-    return Entry(digest(data), data)

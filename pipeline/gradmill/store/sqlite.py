@@ -21,7 +21,7 @@ from msgspec import Struct
 from xxhash import xxh3_64_intdigest
 
 from gradmill.io.files import Stat, is_file, leave_files_only, make_way, move_file, new_file, open_file, stat_of
-from gradmill.query.memo import Item, Memo, Row, StoreDamaged, decode, digest, encode, is_table
+from gradmill.query.memo import Item, Memo, Row, StoreDamaged, decode, digest, encode
 from gradmill.query.store import Changes, Snapshot, Store
 
 FORMAT = 15  # of all that is stored
@@ -36,7 +36,6 @@ _PAGE = 4096  # bytes
 _CACHE = 8_000  # kilobytes that stay in memory: an edit reads and writes some all over the database
 _AT_ONCE = 64  # keys that one statement looks up
 _SOME = ", ".join("?" * _AT_ONCE)
-_AHEAD = 1000  # values that are kept until they are requested
 _HELD = 2_000_000  # bytes of values that are written at once
 _GROWTH = 4  # a store that is so many times as large as at first has mostly former results
 _NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
@@ -89,8 +88,6 @@ class SqliteStore(Store):
         self._connection: sqlite3.Connection | None = None
         self._held: dict[bytes, bytes] = {}  # values that are not in the file, by digest
         self._held_size = 0
-        self._batches: dict[bytes, list[bytes]] = {}  # values that are likely to be requested together, by each of them
-        self._ahead: dict[bytes, bytes] = {}  # those of the last batches
 
     # ---- opening and closing
 
@@ -147,7 +144,7 @@ class SqliteStore(Store):
         if self._connection is not None:
             self._connection.close()
         self._connection, self.empty = None, True
-        self._held, self._held_size, self._batches, self._ahead = {}, 0, {}, {}
+        self._held, self._held_size = {}, 0
         if self._new:
             with suppress(OSError):
                 os.unlink(self._new)
@@ -187,10 +184,9 @@ class SqliteStore(Store):
             self._report(PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.path.dirname(self.path)))
         except OSError as error:
             self._report(error)
-        from urllib.parse import quote
+        from pathlib import Path
 
-        path = quote(os.fsencode(os.path.abspath(self.path)))
-        name = f"file:{path}?immutable=1"
+        name = f"{Path(self.path).absolute().as_uri()}?immutable=1"
         self._connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
         if not is_checkpointed(self.path):
             raise PermissionError(errno.EACCES, "it is being written", self.path)
@@ -235,11 +231,10 @@ class SqliteStore(Store):
         listed = sorted(rows)
         for start in range(0, len(listed), _AT_ONCE):
             some = listed[start : start + _AT_ONCE]
-            entries = list(self._entries(f" WHERE key IN ({_SOME})", _filled(some)))
-            memos = [(row, decode(_memo_decoder, entry.memo)) for row, entry in entries if entry.memo]
-            keys = [memo.digest for row, memo in memos if memo.value == b"" and not is_table(row)]
-            self._batches.update(dict.fromkeys(keys, keys))
-            yield from memos
+            some += some[:1] * (_AT_ONCE - len(some))
+            for row, entry in self._entries(f" WHERE key IN ({_SOME})", some):
+                if entry.memo:
+                    yield row, decode(_memo_decoder, entry.memo)
 
     def past(self, row: Row) -> list[Memo]:
         past = self._entry(row).past
@@ -260,24 +255,11 @@ class SqliteStore(Store):
     def value(self, key: bytes) -> bytes:
         value = self._held.get(key)
         if value is None:
-            if key in self._batches:
-                self._read_ahead(self._batches[key])
-            value = self._ahead.pop(key, None)
-        if value is None:
             found = self._all("SELECT data FROM contents WHERE key = ?", (_key(key),)) if self._connection else ()
             value = next((data for (data,) in found), None)
             if not isinstance(value, bytes) or digest(value) != key:
                 raise StoreDamaged("a value is missing, or older than the rest")
         return value
-
-    def _read_ahead(self, keys: list[bytes]) -> None:
-        """Reads a batch of values, of which one is requested. Each is known by its digest."""
-        found = self._all(f"SELECT data FROM contents WHERE key IN ({_SOME})", _filled(sorted(map(_key, keys))))  # noqa: S608
-        if len(self._ahead) > _AHEAD:
-            self._ahead = {}  # nobody requested most of them
-        self._ahead.update((digest(data), data) for (data,) in found if isinstance(data, bytes))
-        for key in keys:
-            self._batches.pop(key, None)
 
     def release(self) -> None:
         """Ends the read transaction: later reads are of the state at that time, and other processes can write all."""
@@ -493,11 +475,6 @@ def _with_readers(entry: Entry, more: Iterable[tuple[Item, Row]]) -> bytes:
 def _is_unusable(error: Exception) -> bool:
     code = getattr(error, "sqlite_errorcode", 0)
     return not isinstance(error, sqlite3.Error) or (code & 0xFF in _UNUSABLE and code not in _UNREADABLE)
-
-
-def _filled(keys: list[int]) -> list[int]:
-    """Keys for a statement that looks up `_AT_ONCE`."""
-    return keys + keys[:1] * (_AT_ONCE - len(keys))
 
 
 def _key(value: bytes) -> int:

@@ -28,7 +28,7 @@ from gradmill.extensions.browse.lsp.tokens import Encoder
 from gradmill.io.files import read_file
 from gradmill.problems.plain import reason
 from gradmill.problems.problem import SpecError
-from gradmill.query.database import IncrementalBug
+from gradmill.query.engine import IncrementalBug
 from gradmill.session.own_code import CodeChanged, OwnCode
 from gradmill.specs.text import decode_text
 from gradmill.stages.infos import rows
