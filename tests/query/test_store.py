@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from gradmill.io.files import stat_of
-from gradmill.query.memo import NO_DIAGNOSTICS, Memo, StoreDamaged, digest, row_of_query
-from gradmill.query.store import Changes, Readers, Snapshot
+from gradmill.query.memo import StoreDamaged, row_of_query
 from gradmill.store import sqlite
 from gradmill.store.sqlite import SqliteStore
 from tests.query.toy import Toy, length, total
