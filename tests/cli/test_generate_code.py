@@ -351,6 +351,10 @@ def test_an_edited_generator_is_a_warning_for_as_long_as_it_is_edited(checkout: 
     assert checkout.generate().stderr.startswith(warning(EDITED, f"{OTHERS[1]} (missing)"))
     run = checkout.run("generate-code", *SUBSET, "strict=1")
     assert (run.status, "changed-generator" in run.stderr) == (1, True)
+    for path in (checkout.root / "torchgen" / "api").glob("*.py"):
+        path.unlink()
+    shown = checkout.generate().stderr.partition(" [changed-generator]")[0]
+    assert (shown.count(".py (missing)"), shown[-5:]) == (3, " more")
     shutil.rmtree(checkout.root / "torchgen")
     for path in (checkout.root / "tools" / "autograd").glob("*.py"):
         path.unlink()

@@ -291,6 +291,8 @@ def test_outside_of_any_set_the_run_and_the_check_name_the_included_one(tmp_path
     assert forked.gradmill(["check"], tmp_path).clean().stdout == "core, the included set: no problems\n"
     run = forked.gradmill(["families=factories", "generated=out"], tmp_path).ok()
     assert run.stderr == "specs=core: the included set; no spec set is around this folder\n"
+    lacking = forked.gradmill(["families=aten"], tmp_path)
+    assert (lacking.status, lacking.stderr.endswith("does not have\n  also write specs=torch\n")) == (3, True)
     assert " in generated/core" in forked.gradmill(["families=factories", "cache=c"], tmp_path).clean().stdout
 
 

@@ -11,6 +11,8 @@ from gradmill.query.query import query
 from gradmill.specs.location import CHECKOUT_TEMPLATES
 from gradmill.stages.set import generator_label, spec_set, version
 
+_SHOWN = 4  # files that the warning names
+
 
 @query
 def changed(db: Database) -> list[str]:
@@ -27,7 +29,8 @@ def changed(db: Database) -> list[str]:
         return []
     paths = [path for path, text in texts.items() if text is None or digest_of_source(text) != digests[path]]
     if paths:
-        names = [path if texts[path] is not None else f"{path} (missing)" for path in paths]
+        names = [path if texts[path] is not None else f"{path} (missing)" for path in paths[:_SHOWN]]
+        names += [f"and {len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else []
         problem = f"the generator is not that of PyTorch {release}, whose output gradmill writes: {', '.join(names)}"
         hint = "compare the output with this generator's: docs/pytorch.md, which gradmill for which commit"
         file = next((path for path in paths if texts[path] is not None), paths[0])

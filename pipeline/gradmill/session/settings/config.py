@@ -384,7 +384,7 @@ def _families(
             made = f"'{name}' is made from the template {templates[0]}"
             raise SpecError(
                 f"families={value}: {made}, which the spec set does not have",
-                f"leave {name} out, or add the template",
+                "also write specs=torch" if specs.owner == "core" else f"leave {name} out, or add the template",
             )
         file = FAMILIES[name].needs_file
         if file and file not in specs.files:
