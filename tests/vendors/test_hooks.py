@@ -142,11 +142,10 @@ def test_a_hook_that_fails_everywhere_is_one_error_with_a_count(vendor: Vendor) 
     assert len([each for each in read["problems"] if "TypeError" in json.dumps(each)]) == 1
 
 
-def test_a_line_of_hooks_has_no_entry(ended: Vendor) -> None:
-    run = ended.run("explain", "set/hooks.py:7")
-    assert (
-        run.status == 3 and "has hooks, which may change any unit" in run.stderr and "explain UNIT names" in run.stderr
-    )
+@pytest.mark.parametrize("name, problem", [("set/hooks.py:7", "may change any unit"), ("hooks.py", "a whole file")])
+def test_a_line_of_hooks_has_no_entry(ended: Vendor, name: str, problem: str) -> None:
+    run = ended.run("explain", name)
+    assert run.status == 3 and problem in run.stderr and "explain UNIT names" in run.stderr
 
 
 def test_what_hooks_print_is_not_their_answer(vendor: Vendor) -> None:

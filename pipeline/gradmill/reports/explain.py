@@ -153,7 +153,9 @@ class Explainer:
             if (own := operator_name(name, self._db)) != name:
                 return self.explain(own)
             if called(name, {path.rpartition("/")[2] for path in self._places.specs.values()}):
-                raise SpecError(f"explain: '{name}' is a whole file", f"name a line of it, as in {name}:12")
+                of_hooks = "gradmill explain UNIT names the hook that changed its text"
+                hint = of_hooks if name.endswith(".py") else f"name a line of it, as in {name}:12"
+                raise SpecError(f"explain: '{name}' is a whole file", hint)
             known = [
                 *self._stages,
                 *self._groups,

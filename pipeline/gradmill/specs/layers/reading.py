@@ -146,6 +146,8 @@ def _errors_in_table(value: dict[str, Any], table: type[Struct], path: Path) -> 
 def _unknown_keys(unknown: dict[str, str], known: dict[str, FieldInfo], path: Path) -> Iterator[Diagnostic]:
     for key, near in unknown.items():
         hint = f"did you mean '{near}'?" if near else f"keys: {', '.join(known)}"
+        if path and not near and key in {field.encode_name for field in fields(Description)}:
+            hint = f"'{key}' is a key of the whole description: write it above the first table"
         yield Diagnostic((*path, key), f"there is no key '{key}'", hint)
 
 
