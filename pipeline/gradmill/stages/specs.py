@@ -15,48 +15,28 @@ from msgspec.structs import replace
 
 from gradmill.model.entries import grouped, numbered
 from gradmill.model.layers import role_of
-from gradmill.problems.problem import Role, SpecError, TextError
+from gradmill.problems.problem import Role, TextError
 from gradmill.query.database import Database
 from gradmill.query.memo import digest, encode
-from gradmill.query.query import query, table, unkept
-from gradmill.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole, unused_anchors
+from gradmill.query.query import query, table
+from gradmill.specs.entries import Piece, head, outdented, parse_pieces, parse_plain, unused_anchors
 from gradmill.specs.spec_set import ROLES
 from gradmill.stages.generator import changed
 from gradmill.stages.layered.files import Chosen, Named, is_layered, name_of, of_file, text
+from gradmill.stages.layered.texts import current_text, cuts, whole
 from gradmill.stages.set import source, source_keys, spec_set
 
-__all__ = ["text"]
+__all__ = ["current_text", "text"]
 
 GroupKey = tuple[str, str]  # the key of a file, and of a group of entries in it
 
 _NONE = digest(encode(None))
 
 
-def current_text(db: Database, key: str) -> str | None:
-    """The text that the lines of a file's entries refer to: with the diffs of its layer applied."""
-    if not is_layered(key):
-        return text(db, key)
-    from gradmill.stages.layered.texts import layer_text
-
-    return layer_text(db, key)
-
-
-@unkept
-def cuts(db: Database, key: str) -> list[Piece]:
-    """The entries of a file as text, with their lines; none if the text cannot be cut."""
-    if is_layered(key):
-        from gradmill.stages.layered.texts import layer_cuts
-
-        return layer_cuts(db, key)
-    whole = text(db, key)
-    return (cut(whole) or []) if whole is not None else []
-
-
 @table
 def pieces(db: Database, key: str) -> dict[str, list[str]]:
     """The texts of entries in groups, each keyed by its first entry; empty if the text cannot be cut."""
-    own = cuts(db, key)
-    texts = [outdented(piece.text) for piece in own] if is_layered(key) else [piece.text for piece in own]
+    texts = [outdented(piece.text) for piece in cuts(db, key)]
     named = dict(zip(numbered(head(text).partition("(")[0] for text in texts), texts))
     return {group[0]: [named[name] for name in group] for group in grouped(named)}
 
@@ -90,23 +70,6 @@ def parsed_whole(db: Database, key: str) -> list[Named]:
     for error in unused_anchors(text(db, key) or "") if values and not is_layered(key) else ():
         db.report(replace(of_file(key, error), warning=True))
     return [(name_of(value, role_of(key)), Raw(value)) for _, value in values]
-
-
-@unkept
-def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
-    """The entries of a file as text and as values, all parsed at once; none if there is an error, which is reported."""
-    if is_layered(key):
-        from gradmill.stages.layered.texts import layer_whole
-
-        return layer_whole(db, key)
-    whole = text(db, key)
-    if whole is None:
-        return []
-    try:
-        return parse_whole(whole, role_of(key))
-    except SpecError as error:
-        db.report(of_file(key, error))
-        return []
 
 
 WHOLE = ""  # the one group of a file that is not cut

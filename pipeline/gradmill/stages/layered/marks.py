@@ -17,7 +17,7 @@ from gradmill.query.query import query, table
 from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified
 from gradmill.stages.layered.files import of_file
-from gradmill.stages.layered.texts import layer_whole
+from gradmill.stages.layered.texts import entries_in
 from gradmill.stages.schemas import all_heads, entry_of, function
 from gradmill.stages.set import described, source, source_keys
 from gradmill.stages.specs import entries, keys_of_file, raw_entries, value
@@ -44,7 +44,7 @@ def marks_in(db: Database, key: str) -> list[Mark]:
     names, of, found = functions(db), source(db, key), []
     whole = of.file.rpartition("/")[2].partition(".")[0]  # the name of a file that is a list
     for listed in of.lists or (whole,):
-        for piece, raw in layer_whole(db, key, (listed,) if of.lists else ()):
+        for piece, raw in entries_in(db, key, (listed,) if of.lists else ()):
             operator, keys = _parts(msgspec.msgpack.decode(raw))
             if operator in names:
                 found.append(Mark(operator, listed, keys))

@@ -1,4 +1,4 @@
-"""The texts of the files of a set of layers, with diffs applied and lists checked. Part of the stage `specs`."""
+"""The texts of files of entries, with diffs applied and lists checked. Part of the stage `specs`."""
 
 from contextlib import suppress
 
@@ -11,7 +11,7 @@ from gradmill.query.query import unkept
 from gradmill.specs.entries import Piece, cut, parse_whole
 from gradmill.specs.layers.diff import Line, apply, lines_of
 from gradmill.specs.layers.lists import check_lists, cut_lists, keys_of, value_of, whole_lists
-from gradmill.stages.layered.files import of_file, text
+from gradmill.stages.layered.files import is_layered, of_file, text
 from gradmill.stages.set import source
 
 
@@ -31,8 +31,8 @@ def changed(db: Database, key: str) -> list[Line] | None:
 
 
 @unkept
-def layer_text(db: Database, key: str) -> str | None:
-    """The text of a layer's file after its diffs; None if it cannot be read."""
+def current_text(db: Database, key: str) -> str | None:
+    """The text that the lines of a file's entries refer to, after its diffs; None if it cannot be read."""
     rules = source(db, key)
     if rules.diffs:
         lines = changed(db, key)
@@ -47,26 +47,31 @@ def layer_text(db: Database, key: str) -> str | None:
     return whole
 
 
-def layer_cuts(db: Database, key: str) -> list[Piece]:
-    """The entries of a layer's file as text; none if the text cannot be cut."""
-    whole = layer_text(db, key)
-    lists = source(db, key).lists
+@unkept
+def cuts(db: Database, key: str) -> list[Piece]:
+    """The entries of a file as text, with their lines; none if the text cannot be cut."""
+    whole, lists = current_text(db, key), source(db, key).lists
     if whole is None:
         return []
     return (cut_lists(whole, lists) if lists else cut(whole)) or []
 
 
-def layer_whole(db: Database, key: str, lists: tuple[str, ...] = ()) -> list[tuple[Piece, bytes]]:
-    """All entries of a layer's file as text and values, parsed at once; none if an error is reported. `lists`: those of
-    the file's; all without it."""
-    whole, lists = layer_text(db, key), lists or source(db, key).lists
+@unkept
+def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
+    """The entries of a file as text and as values, all parsed at once; none if there is an error, which is reported."""
+    return entries_in(db, key, source(db, key).lists)
+
+
+def entries_in(db: Database, key: str, lists: tuple[str, ...]) -> list[tuple[Piece, bytes]]:
+    """The same of some lists of a file, or of a file that is a list."""
+    whole = current_text(db, key)
     if whole is None:
         return []
     try:
         return whole_lists(whole, lists, role_of(key)) if lists else parse_whole(whole, role_of(key))
     except SpecError as error:
         problem = of_file(key, error)
-        if found := [] if lists else _lists_in(whole):
+        if found := [] if lists or not is_layered(key) else _lists_in(whole):
             named = " or ".join(f'list = "{name}"' for name in found)
             problem = replace(problem, hint=f"name the key that has them in the description: {named}")
         db.report(problem)
