@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -48,22 +48,6 @@ class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
 def key_of(file: str, hole: str) -> str:
     """The name under which the pieces of a unit have the piece for a slot."""
     return f"{file}/{hole}"
-
-
-def overridden(
-    kind: Kind,
-    pieces: Mapping[str, str],
-    rules: Family,
-    facts: FunctionFacts,
-    by_hooks: Callable[[dict[str, str]], dict[str, str]],
-    *,
-    apart: bool = False,
-) -> dict[str, str]:
-    """The pieces of a unit after the description's overrides, and the pieces for its slots, by name. `by_hooks` returns
-    pieces as the description's hooks change them; `apart`: whether registrations of functions of another namespace than
-    PyTorch's get a separate block."""
-    changed = by_hooks(replaced(kind, pieces, rules, facts))
-    return changed | dict(_slots(changed, rules, facts)) | (_elsewhere(changed, facts) if apart else {})
 
 
 def replaced(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> dict[str, str]:
@@ -115,13 +99,14 @@ def _named(text: str, facts: FunctionFacts) -> str:
     return text
 
 
-def _slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Iterator[tuple[str, str]]:
+def slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Iterator[tuple[str, str]]:
+    """The pieces of a unit for the slots of its rules, each with the name under which the unit has it."""
     by_file = {"": rules.slots, **{name: own.slots for name, own in rules.file.items()}}
-    named = ((file, hole, value) for file, slots in by_file.items() for hole, value in slots.items())
+    named = ((file, hole, value) for file, own in by_file.items() for hole, value in own.items())
     listed = [(file, hole, Slot(value) if isinstance(value, str) else value) for file, hole, value in named]
-    slots = [each for each in listed if each[2].text is None and each[2].piece]
-    selected = {(file, slot.piece) for file, _, slot in slots if facts.matches(slot.of)}
-    for file, hole, slot in slots:
+    of_pieces = [each for each in listed if each[2].text is None and each[2].piece]
+    selected = {(file, slot.piece) for file, _, slot in of_pieces if facts.matches(slot.of)}
+    for file, hole, slot in of_pieces:
         fits = facts.matches(slot.of)
         if isinstance(slot.of, str) and REST in slot.of.split() and (file, slot.piece) not in selected:
             fits = facts.matches(" ".join(word for word in slot.of.split() if word != REST))
@@ -139,7 +124,7 @@ def piece_of(pieces: Mapping[str, str], name: str) -> str:
     return "".join(text for piece, text in pieces.items() if piece.startswith(f"{name} "))
 
 
-def _elsewhere(pieces: Mapping[str, str], facts: FunctionFacts) -> dict[str, str]:
+def elsewhere(pieces: Mapping[str, str], facts: FunctionFacts) -> dict[str, str]:
     """The registrations of a function outside PyTorch's namespace, moved to the library of its namespace."""
     if facts.namespace == ATEN:
         return {}

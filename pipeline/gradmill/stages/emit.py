@@ -9,7 +9,6 @@ from gradmill.families.template import tidy
 from gradmill.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query
-from gradmill.releases.model import Release
 from gradmill.stages.kernels import definition_of
 from gradmill.stages.named import found
 from gradmill.stages.schemas import entry_of, function
@@ -20,21 +19,17 @@ from gradmill.stages.units import unit
 @query
 def text(db: Database, family: str, name: str) -> dict[str, str]:
     """The text of a unit in pieces, each as in a block without indentation."""
-    facts = release(db)
-    pieces = _rendered(db, family, name, facts)
-    return {piece: tidy(own, trim=facts.trims_lines) for piece, own in pieces.items()}
+    return _tidy(db, rendered(db, family, name))
 
 
 def marked(db: Database, family: str, name: str) -> dict[str, str]:
     """The text of a unit in pieces, each formula between marks that name its field of the unit's entry."""
-    facts = release(db)
-    pieces = _rendered(db, family, name, facts, marks=True)
-    return {piece: tidy(own, trim=facts.trims_lines) for piece, own in pieces.items()}
+    return _tidy(db, rendered(db, family, name, marks=True))
 
 
-def rendered(db: Database, family: str, name: str) -> dict[str, str]:
-    """The text of a unit in pieces, each as within a line; none if the unit has errors."""
-    return _rendered(db, family, name, release(db))
+def _tidy(db: Database, pieces: dict[str, str]) -> dict[str, str]:
+    trim = release(db).trims_lines
+    return {piece: tidy(own, trim=trim) for piece, own in pieces.items()}
 
 
 @query
@@ -43,33 +38,31 @@ def raw_text(db: Database, family: str, name: str) -> dict[str, str]:
     return rendered(db, family, name)
 
 
-def _rendered(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
-    pieces = _upstream_pieces(db, family, name, facts, marks=marks)
-    described = FAMILIES[family].described and facts.described
+def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
+    """The text of a unit in pieces, each as within a line; none if the unit has errors. `marks`: as of `render`."""
+    pieces = upstream_pieces(db, family, name, marks=marks)
+    described = FAMILIES[family].described and release(db).described
     member = unit(db, family, name) if pieces and described else None
     if member is None:
         return pieces
-    from gradmill.stages.layered.overridden_units import overridden_unit
+    from gradmill.stages.layered.overridden_units import replaced_pieces, with_slots
 
-    if not defines(db, "unit"):
-        return overridden_unit(db, family, member, pieces, lambda own: own)
-    from gradmill.stages.layered.hooks import changed
+    pieces = replaced_pieces(db, family, member, pieces)
+    if defines(db, "unit"):
+        from gradmill.stages.layered.hooks import changed
 
-    return overridden_unit(db, family, member, pieces, lambda own: changed(db, family, member.function, own))
-
-
-def upstream_pieces(db: Database, family: str, name: str) -> dict[str, str]:
-    """The pieces of a unit before any override of a description."""
-    return _upstream_pieces(db, family, name, release(db))
+        pieces = changed(db, family, member.function, pieces)
+    return with_slots(db, family, member, pieces)
 
 
-def _upstream_pieces(db: Database, family: str, name: str, facts: Release, *, marks: bool = False) -> dict[str, str]:
+def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
+    """The pieces of a unit before any override of a description. `marks`: as of `render`."""
     kind = FAMILIES[family]
     subject = found(kind.subject)(db, name)
     if subject is None:
         return {}
     try:
-        return kind.render(subject, facts, marks=marks)
+        return kind.render(subject, release(db), marks=marks)
     except SpecError as error:
         for each in (error, *error.others):
             problem = problem_of(each, *_place(db, family, name, each))

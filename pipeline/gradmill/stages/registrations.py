@@ -4,7 +4,7 @@ torchgen: `gen.gen_source_files`.
 """
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from gradmill.families.kernel_headers.files import NAMESPACE
 from gradmill.model.native import RegisteredKernels
@@ -12,7 +12,7 @@ from gradmill.model.units import Unit
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.dispatch.groups import MADE, Group, callable_for_key
-from gradmill.stages.groups import Members, groups
+from gradmill.stages.groups import Variants, groups
 from gradmill.stages.native_aot import compiled_ahead
 from gradmill.stages.operators import kernel_keys
 from gradmill.stages.schemas import bucket_of_function, buckets, function, in_order
@@ -21,7 +21,7 @@ from gradmill.stages.set import release
 from gradmill.stages.variants import group_of
 
 
-class Registered(Members, frozen=True, array_like=True):
+class Registered(Variants, frozen=True, array_like=True):
     """A group of functions that has kernels for a key."""
 
     declared: bool  # whether a function has a kernel for the key, or a structured one stands for it
@@ -40,14 +40,7 @@ def registrations(db: Database, bucket: str) -> dict[str, Registered]:
         group = group_of(db, members)
         if group is not None:
             for key, declared in _keys(db, group):
-                found[f"{key} {first}"] = Registered(
-                    functions=members.functions,
-                    operator=members.operator,
-                    op=members.op,
-                    first=first,
-                    before=members.before,
-                    declared=declared,
-                )
+                found[f"{key} {first}"] = Registered(*astuple(members), declared)
     return found
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradmill.families.hook_files.process import Answer, process
-from gradmill.families.overrides import replaced
 from gradmill.families.table import FAMILIES
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
@@ -14,7 +13,7 @@ from gradmill.query.memo import digest, encode
 from gradmill.query.query import query
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.layered.hooks import calls, changed, functions, modules, report, seen
-from gradmill.stages.layered.overridden_units import about_unit, rules_of
+from gradmill.stages.layered.overridden_units import replaced_pieces
 from gradmill.stages.requested import families
 from gradmill.stages.set import defines, hooks
 from gradmill.stages.units import units
@@ -27,9 +26,7 @@ def changes(db: Database, family: str, member: Unit) -> bool:
     """Whether `unit` changes the text of a unit."""
     if not defines(db, "unit") or not FAMILIES[family].described:
         return False
-    before = replaced(
-        FAMILIES[family], upstream_pieces(db, family, member.name), rules_of(db, family), about_unit(db, member)
-    )
+    before = replaced_pieces(db, family, member, upstream_pieces(db, family, member.name))
     return changed(db, family, member.function, before) != before
 
 
@@ -60,18 +57,14 @@ def _digest(db: Database, seed: int, call: Call) -> bytes:
 def _all_calls(db: Database) -> Iterator[Call]:
     """All calls of hooks."""
     for family in families(db):
-        kind = FAMILIES[family]
-        if not kind.described:
-            continue
-        for each in units(db, family):
+        for each in units(db, family) if FAMILIES[family].described else ():
             own = seen(db, each.function) if each.function else None
             if own is None:
                 continue
             if defines(db, "select"):
                 yield "select", own.operator, family, (own, family)
             if defines(db, "unit"):
-                before = upstream_pieces(db, family, each.name)
-                pieces = replaced(kind, before, rules_of(db, family), about_unit(db, each))
+                pieces = replaced_pieces(db, family, each, upstream_pieces(db, family, each.name))
                 for _, arguments in calls(db, family, own, pieces):
                     yield "unit", own.operator, f"{family}, {arguments[1]}", arguments
     if defines(db, "files"):

@@ -3,14 +3,14 @@ what is changed in templates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from gradmill.families.described import stands_apart, with_libraries
 from gradmill.families.family import ATEN
 from gradmill.families.file import File
-from gradmill.families.overrides import FunctionFacts, overridden
+from gradmill.families.overrides import FunctionFacts, elsewhere, replaced, slots
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import GAP, Template
 from gradmill.model.units import Unit
@@ -64,18 +64,17 @@ def about_unit(db: Database, unit: Unit) -> FunctionFacts:
     return about.item(db, unit.function) or FunctionFacts(unit.overload, unit.overload.partition(".")[0], ATEN, ())
 
 
-def overridden_unit(
-    db: Database,
-    family: str,
-    unit: Unit,
-    pieces: Mapping[str, str],
-    by_hooks: Callable[[dict[str, str]], dict[str, str]],
-) -> dict[str, str]:
-    """The pieces of a unit after the description's overrides. `by_hooks`: as in `overridden`."""
-    rules, kind = rules_of(db, family), FAMILIES[family]
-    apart = stands_apart(kind, rules, own_templates(db, family))
-    overridden_pieces = overridden(kind, pieces, rules, about_unit(db, unit), by_hooks, apart=apart)
-    return {piece: text.replace(GAP, "") for piece, text in overridden_pieces.items()}
+def replaced_pieces(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
+    """The pieces of a unit after the description's replacements, which hooks change."""
+    return replaced(FAMILIES[family], pieces, rules_of(db, family), about_unit(db, unit))
+
+
+def with_slots(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
+    """The pieces of a unit as they are printed, with those for the description's slots."""
+    rules, facts = rules_of(db, family), about_unit(db, unit)
+    apart = stands_apart(FAMILIES[family], rules, own_templates(db, family))
+    own = {**pieces, **dict(slots(pieces, rules, facts)), **(elsewhere(pieces, facts) if apart else {})}
+    return {piece: text.replace(GAP, "") for piece, text in own.items()}
 
 
 def edited(db: Database, file: File, text: str) -> str:
