@@ -12,7 +12,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from gradmill.cpp.kernel_names import DEFAULT_KEY
-from gradmill.grammar.buckets import in_buckets
+from gradmill.grammar.buckets import bucket_of
 from gradmill.grammar.schema import parser
 from gradmill.model.backends import KERNELS as LISTED_KERNELS
 from gradmill.model.backends import (
@@ -39,7 +39,7 @@ from gradmill.rules.backends.members import check_keys, clashes, members_of, str
 from gradmill.specs.spec_set import FILE_NAMES
 from gradmill.stages import kernels
 from gradmill.stages.layered.files import of_file, parse_file, text
-from gradmill.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order
+from gradmill.stages.schemas import buckets, entry_of, function, heads, in_order
 from gradmill.stages.set import is_described, release, sources, spec_set
 
 LAZY: Role = "backend"  # the role of the file of lazy tensors
@@ -76,7 +76,7 @@ def own_nodes(db: Database, role: Role) -> list[OwnNode]:
     return [] if whole is None else list(whole.nodes)
 
 
-@table
+@query
 def roles(db: Database, role: Role) -> dict[str, Roles]:
     """The lists that each operator is in."""
     whole = read(db, role)
@@ -88,25 +88,23 @@ def roles(db: Database, role: Role) -> dict[str, Roles]:
 
 
 @table
-def listed_in(db: Database, role: Role) -> dict[str, list[str]]:
-    """The operators that the backend's file lists, by bucket, in its order."""
-    return in_buckets(db.names(roles, role))
-
-
-@table
-def members(db: Database, role: Role, bucket: str) -> dict[str, Member]:
-    """The functions of a bucket that the backend has text for, by identity."""
-    facts, listed = backend(db, role), listed_in.item(db, role, bucket)
-    if facts is None or not facts.kernels or not listed:
+def members(db: Database, role: Role) -> dict[str, Member]:
+    """The functions that the backend has text for, by identity."""
+    facts = backend(db, role)
+    if facts is None or not facts.kernels:
         return {}
-    own = {name: found for name in listed if (found := roles.item(db, role, name)) is not None}
-    return {member.function: member for member in members_of(_heads(db, bucket), own, facts)}
+    return {member.function: member for member in members_of(_heads_of_listed(db, role), roles(db, role), facts)}
 
 
-def _heads(db: Database, bucket: str) -> list[tuple[str, FunctionSummary]]:
-    """The functions of a bucket in the namespace of PyTorch, where stubs are registered; a described set may have
+def _heads_of_listed(db: Database, role: Role) -> list[tuple[str, FunctionSummary]]:
+    """The functions in the buckets of operators that the backend's file lists."""
+    return _heads(db, dict.fromkeys(map(bucket_of, roles(db, role))))
+
+
+def _heads(db: Database, of: Iterable[str]) -> list[tuple[str, FunctionSummary]]:
+    """The functions of buckets in the namespace of PyTorch, where stubs are registered; a described set may have
     others."""
-    listed = heads(db, bucket)
+    listed = [each for bucket in of for each in heads(db, bucket)]
     if not is_described(db):
         return listed
     others = {source.layer for source in sources(db) if source.namespace}
@@ -118,12 +116,7 @@ def _heads(db: Database, bucket: str) -> list[tuple[str, FunctionSummary]]:
 
 def all_members(db: Database, role: Role) -> list[Member]:
     """The functions that the backend has text for, in upstream's order: that of the file, or by name before that."""
-    listed = [
-        member
-        for bucket in db.names(listed_in, role)
-        for name in db.names(members, role, bucket)
-        if (member := members.item(db, role, bucket, name)) is not None
-    ]
+    listed = list(members(db, role).values())
     if role == LAZY:
         return sorted(listed, key=lambda member: member.order)
     return in_order(db, listed, lambda member: member.first)
@@ -131,7 +124,7 @@ def all_members(db: Database, role: Role) -> list[Member]:
 
 def backend_function(db: Database, name: str, role: Role) -> BackendFunction | None:
     """A function as its text is rendered from it; None if the backend has none for it."""
-    facts, member = backend(db, role), members.item(db, role, bucket_of_function(name), name)
+    facts, member = backend(db, role), members.item(db, role, name)
     own = function(db, name)
     if facts is None or member is None or own is None:
         return None
@@ -147,7 +140,7 @@ lazy_function, stub = partial(backend_function, role=LAZY), partial(backend_func
 
 def placed(db: Database, role: Role, name: str, problem: Problem) -> Problem:
     """A problem of a function, at the line of its operator in the backend's file."""
-    member = members.item(db, role, bucket_of_function(name), name)
+    member = members.item(db, role, name)
     wanted = (name,) if member is None else (name, member.out, member.functional)
     operators = [str(own.func.name) for each in wanted if each and (own := function(db, each)) is not None]
     item = _first(db, role, operators)
@@ -182,8 +175,7 @@ def checked(db: Database, role: Role) -> bool:
     if whole is None:
         return False
     _check_key(db, role, whole)
-    known = {head.name for bucket in db.names(buckets) for _, head in _heads(db, bucket)}
-    own = {name: found for name in db.names(roles, role) if (found := roles.item(db, role, name)) is not None}
+    known, own = {head.name for _, head in _heads(db, db.names(buckets))}, roles(db, role)
     for key in (SHAPES, KERNELS[role]) if role == LAZY else ():
         if key not in spec_set(db).files:
             error = SpecError(f"the spec set has no {FILE_NAMES[key]}", "add it: torchgen reads it, too")
@@ -199,15 +191,15 @@ def checked(db: Database, role: Role) -> bool:
         if problem is not None:
             db.report(_at(role, problem, item))
         seen.add((item.name, item.listed))
-    for bucket in db.names(listed_in, role):
-        for clash in clashes(_heads(db, bucket), own):
-            item = next(item for item in whole.items if item.name == clash.autograd and item.listed == "autograd")
-            twice = f"'{clash.autograd}' has a kernel for autograd, and '{clash.kernel}' one for {whole.backend.key}"
-            hint = "list all variants of an operator in autograd, or none"
-            db.report(_at(role, Problem(role, "", "", twice, hint), item))
-        for operator, error in structured_errors(_heads(db, bucket), own):
-            item = next(item for item in whole.items if item.name == operator and item.listed == STRUCTURED)
-            db.report(_at(role, problem_of(error, role, "", ""), item))
+    listed = _heads_of_listed(db, role)
+    for clash in clashes(listed, own):
+        item = next(item for item in whole.items if item.name == clash.autograd and item.listed == "autograd")
+        twice = f"'{clash.autograd}' has a kernel for autograd, and '{clash.kernel}' one for {whole.backend.key}"
+        hint = "list all variants of an operator in autograd, or none"
+        db.report(_at(role, Problem(role, "", "", twice, hint), item))
+    for operator, error in structured_errors(listed, own):
+        item = next(item for item in whole.items if item.name == operator and item.listed == STRUCTURED)
+        db.report(_at(role, problem_of(error, role, "", ""), item))
     return True
 
 
@@ -216,7 +208,7 @@ def _without_gradient(db: Database, of: Backend, own: Mapping[str, Roles]) -> se
     CompositeImplicit kernel, which this one replaces. Those with a kernel for some device, or with derivatives, have
     one for autograd."""
     found = set()
-    for name, head in (each for bucket in db.names(listed_in, STUBS) for each in _heads(db, bucket)):
+    for name, head in _heads_of_listed(db, STUBS):
         listed = own.get(head.name)
         if listed is None or not listed.kernel or not head.implicit or head.abstract or not head.returns_tensors:
             continue

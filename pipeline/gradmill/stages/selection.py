@@ -9,18 +9,15 @@ torchgen: `gen_autograd.gen_autograd`, `selector.SelectiveBuilder.is_native_func
 
 from msgspec.structs import replace
 
-from gradmill.grammar.buckets import bucket_of
 from gradmill.model.native import FunctionSummary
 from gradmill.model.operators import OVERLOADS, ListedOperator, patterns_of
 from gradmill.problems.problem import Problem, Role, nearest
 from gradmill.query.database import Database
-from gradmill.query.query import query, table
+from gradmill.query.query import query
 from gradmill.specs.location import OPERATORS
 from gradmill.stages.layered.files import parse_file
 from gradmill.stages.schemas import bucket_of_function, buckets, heads
 from gradmill.stages.set import aten_request, spec_set
-
-_TRAINED = "trained "
 
 
 @query
@@ -47,26 +44,18 @@ def is_selective(db: Database) -> bool:
     return listed(db) is not None
 
 
-@table
-def patterns(db: Database) -> dict[str, list[str]]:
-    """The patterns of the selected operators, by bucket; those used for training begin with a mark."""
-    by_bucket: dict[str, set[str]] = {}
-    for each in listed(db) or ():
-        marked = {each.pattern, _TRAINED + each.pattern} if each.trained else {each.pattern}
-        by_bucket.setdefault(bucket_of(each.name), set()).update(marked)
-    return {bucket: sorted(by_bucket[bucket]) for bucket in sorted(by_bucket)}
-
-
 @query
 def selected(db: Database, bucket: str) -> list[str] | None:
     """The functions of a bucket that are selected for training; None if all are selected."""
-    return _chosen(db, bucket, _TRAINED)
+    operators = listed(db)
+    return None if operators is None else _chosen(db, bucket, {each.pattern for each in operators if each.trained})
 
 
 @query
 def registered(db: Database, bucket: str) -> list[str] | None:
     """The selected functions of a bucket, for training or not; None if all are selected."""
-    return _chosen(db, bucket, "")
+    operators = listed(db)
+    return None if operators is None else _chosen(db, bucket, {each.pattern for each in operators})
 
 
 def with_kernels(db: Database, bucket: str) -> list[str] | None:
@@ -86,12 +75,8 @@ def registers_nothing(db: Database) -> bool:
     return aten_request(db).registrations == "none"
 
 
-def _chosen(db: Database, bucket: str, mark: str) -> list[str] | None:
-    if not is_selective(db):
-        return None
-    chosen = set(patterns.item(db, bucket) or ())
-    names = ((name, patterns_of(_operator(head))) for name, head in heads(db, bucket))
-    return [name for name, own in names if not chosen.isdisjoint(mark + each for each in own)]
+def _chosen(db: Database, bucket: str, patterns: set[str]) -> list[str]:
+    return [name for name, head in heads(db, bucket) if not patterns.isdisjoint(patterns_of(_operator(head)))]
 
 
 def is_selected(db: Database, function: str) -> bool:

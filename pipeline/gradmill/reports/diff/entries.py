@@ -65,11 +65,12 @@ def _backend(db: Database) -> Entries:
     if facts is None:
         return {}
     entries = {"backend": _settings(facts)}
+    roles = backend.roles(db, backend.LAZY)
     for member in backend.all_members(db, backend.LAZY):
         own = backend.lazy_function(db, member.function)
         assert own is not None
         name = str(own.function.func.name)
-        lists = backend.roles.item(db, backend.LAZY, name)
+        lists = roles.get(name)
         entries[name] = (*(f"in {each}" for each in (lists.listed if lists else ())), *_function(own, release))
     for node in backend.own_nodes(db, backend.LAZY):
         name = f"non_native {node.schema.name}"

@@ -8,7 +8,7 @@ from gradmill.query.database import Database
 from gradmill.stages.backend import all_members, members
 from gradmill.stages.kinds import functions
 from gradmill.stages.kinds.kind import Kind
-from gradmill.stages.schemas import bucket_of_function, buckets, heads
+from gradmill.stages.schemas import buckets, heads
 
 
 def listed(db: Database, family: Family) -> list[Unit]:
@@ -25,7 +25,7 @@ def named(db: Database, family: Family, name: str) -> Unit | None:
     """A function of the backend; None if the backend has no text for it."""
     assert isinstance(family, BackendFamily)
     unit = functions.named(db, family, name)
-    member = members.item(db, family.role, bucket_of_function(name), name) if unit is not None else None
+    member = members.item(db, family.role, name) if unit is not None else None
     return None if unit is None or member is None else replace(unit, dispatch_key=member.key)
 
 
