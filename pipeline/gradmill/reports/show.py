@@ -113,7 +113,7 @@ def op_names(schema: str) -> set[str]:
 
 def _specs(db: Database, layout: Layout) -> Iterator[Listed]:
     for role in ROLES:
-        named = specs.files_of(db, role)
+        named = specs.files_of(db, role, db.names(specs.entries, role))
         for entry, piece in zip(db.names(specs.entries, role), specs.texts(db, role)):
             value = specs.value(db, role, entry)
             name = value.get(ENTRY_KEY[role]) if isinstance(value, dict) else None

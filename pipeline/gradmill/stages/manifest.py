@@ -25,7 +25,7 @@ from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets, schema_texts, texts
 from gradmill.stages.set import CODE, spec_label, spec_set, template_label, version
 from gradmill.stages.shard import file_digest
-from gradmill.stages.specs import files_of, files_of_some, lines
+from gradmill.stages.specs import files_of, lines
 from gradmill.stages.units import is_in_buckets, units, units_in
 
 _encoder = msgspec.json.Encoder()
@@ -160,12 +160,8 @@ def unit_facts(db: Database, part: str) -> UnitFacts:
     their schemas and of the lines of entries."""
     named = _units_of(db, part)
     listed = [unit for _, unit in named]
-    roles = {unit.role for unit in listed}
-    known: dict[str, dict[str, str]] = (
-        {role: files_of(db, role) for role in ROLES if role in roles}
-        if part in FAMILIES
-        else {"native": files_of_some(db, "native", (unit.entry for unit in listed))}
-    )
+    entries = by_key((unit.role, unit.entry) for unit in listed)
+    known: dict[str, dict[str, str]] = {role: files_of(db, role, entries[role]) for role in ROLES if role in entries}
     sources = [file_of(family, unit.name) or unit.role for family, unit in named]
     named_files = [
         known[source].get(unit.entry, "") if source in known else source for unit, source in zip(listed, sources)

@@ -219,16 +219,8 @@ def keys_of(db: Database, role: Role) -> dict[str, str]:
     return {entry: key for entry, (key, _) in entries(db, role).items()}
 
 
-def files_of(db: Database, role: Role) -> dict[str, str]:
-    """The display name of the file that each entry is in."""
-    named, keys = spec_set(db).files, source_keys(db, role)
-    if len(keys) == 1:
-        return dict.fromkeys(db.names(entries, role), named[keys[0]])
-    return {entry: named[key] for entry, key in keys_of(db, role).items()}
-
-
-def files_of_some(db: Database, role: Role, names: Iterable[str]) -> dict[str, str]:
-    """The same of some entries, independent of all others."""
+def files_of(db: Database, role: Role, names: Iterable[str]) -> dict[str, str]:
+    """The display name of the file that each of some entries is in, independent of all others."""
     named, keys = spec_set(db).files, source_keys(db, role)
     if len(keys) == 1:
         return dict.fromkeys(names, named[keys[0]])

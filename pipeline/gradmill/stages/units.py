@@ -6,23 +6,20 @@ from itertools import chain
 
 from msgspec import Struct
 
-from gradmill.families.family import DERIVATIVES, OUTPUTS, REVERSE
 from gradmill.families.table import FAMILIES
 from gradmill.model.keys import ENTRY_KEY
 from gradmill.model.layers import entry_operator
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
-from gradmill.query.query import query, unkept
+from gradmill.query.query import query
 from gradmill.stages.added import file_of, signature
-from gradmill.stages.infos import keyed
 from gradmill.stages.kernels import definition_of
 from gradmill.stages.kinds import kind_of
 from gradmill.stages.layered.participation import all_participants
-from gradmill.stages.match import all_pairs, nodes
 from gradmill.stages.requested import families
-from gradmill.stages.schemas import entry_of, schema_texts
 from gradmill.stages.schemas import schema_of as function_schema
-from gradmill.stages.set import defines, is_described, paths, release, spec_set
+from gradmill.stages.schemas import schema_texts
+from gradmill.stages.set import defines, is_described, paths, release
 from gradmill.stages.specs import fields, files_of, keys_of
 
 
@@ -63,36 +60,6 @@ def unit_titles(db: Database) -> UnitTitles:
     return UnitTitles(numbers.total(), sorted(title for title, number in numbers.items() if number > 1))
 
 
-@unkept
-def from_entries(db: Database) -> dict[str, int]:
-    """The number of units per entry, by role and entry: for a schema the units of its function, for a definition its
-    Nodes and all units that print its formulas, for a deprecated form the bindings that parse it."""
-    counts: dict[str, int] = {}
-    definitions = _definitions(db)
-    for family in families(db):
-        kind = FAMILIES[family]
-        for each in units(db, family):
-            natives = {entry_of(name) for name in each.functions or [each.function] if name}
-            defined = {each.entry} if kind.unit == "Node" else definitions.get(each.function, set())
-            if kind.subject == OUTPUTS and release(db).viewed(each.overload.partition(".")[0]) is None:
-                defined = set()
-            defined = defined if kind.subject in (REVERSE, DERIVATIVES, OUTPUTS) else set()
-            forms = _forms(db, each) if "deprecated" in kind.reads else set()
-            by_role = {"native": natives, "derivatives": defined, "deprecated": forms}
-            for entry in (f"{role} {name}" for role, names in by_role.items() for name in names):
-                counts[entry] = counts.get(entry, 0) + 1
-    return counts
-
-
-def _definitions(db: Database) -> dict[str, set[str]]:
-    """The definitions that serve each function."""
-    rows = {keyed(row.function, row.dispatch_key): row.definition for _, row in nodes(db)}
-    return {
-        pair.function: {rows[at] for key, name in (pair.source or {}).items() if (at := keyed(name, key)) in rows}
-        for pair in all_pairs(db)
-    }
-
-
 def unit(db: Database, family: str, name: str) -> Unit | None:
     """A unit by its name; None if there is none."""
     return kind_of(FAMILIES[family]).named(db, FAMILIES[family], name)
@@ -115,8 +82,8 @@ def origin(db: Database, family: str, name: str) -> str:
     member = unit(db, family, name)
     if member is None or member.role not in ("native", "derivatives"):
         return ""
-    described, key = is_described(db), ENTRY_KEY[member.role]
-    file = files_of(db, member.role).get(member.entry, "") if described else spec_set(db).files[member.role]
+    key = ENTRY_KEY[member.role]
+    file = files_of(db, member.role, [member.entry]).get(member.entry, "")
     return f"// {file}: - {key}: {' '.join(entry_operator(member.entry).split())}(…)\n"
 
 
@@ -143,13 +110,6 @@ def is_in_buckets(db: Database, family: str) -> bool:
     """Whether the units of a family are those that `units_in` has of all buckets: no description omits any."""
     kind = FAMILIES[family]
     return kind_of(kind).in_bucket is not None and not (kind.described and release(db).described)
-
-
-def _forms(db: Database, unit: Unit) -> set[str]:
-    """The entries of the deprecated forms that a binding parses."""
-    from gradmill.stages.python_names import called
-
-    return {form for function_, form in called(db, unit.overload) if function_ in unit.functions}
 
 
 def units_of(db: Database, family: str, function: str) -> list[str]:

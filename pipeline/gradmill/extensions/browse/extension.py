@@ -2,11 +2,12 @@
 
 from gradmill.doors import Extension
 
-_PAGE = "gradmill.extensions.browse.page"
+_QUERIES = """
+    editor.rebuilt page.relations page.callers page.subjects page.sources page.changes page.verdicts page.lists
+    page.added page.pages
+""".split()
 
 EXTENSION = Extension(
     commands="gradmill.extensions.browse.commands.table",
-    queries=tuple(
-        f"{_PAGE}.{name}" for name in "relations callers subjects sources changes verdicts lists added pages".split()
-    ),
+    queries=tuple(f"gradmill.extensions.browse.{name}" for name in _QUERIES),
 )

@@ -111,7 +111,7 @@ def _pieces(db: Database, file: File) -> Iterator[str]:
 @table
 def written(db: Database, role: Role) -> dict[str, tuple[str, str]]:
     """The file and the text of each entry."""
-    named = specs.files_of(db, role)
+    named = specs.files_of(db, role, db.names(specs.entries, role))
     pieces = zip(db.names(specs.entries, role), specs.texts(db, role))
     return {entry: (named[entry], piece.own) for entry, piece in pieces}
 
