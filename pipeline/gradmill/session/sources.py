@@ -61,7 +61,7 @@ class Sources:
     @cached_property
     def _changed(self) -> dict[str, list[Line]]:
         """The lines of the files that diffs change."""
-        from gradmill.stages.layered.texts import changed
+        from gradmill.stages.layered.files import changed
 
         db = self._db
         by_key = {source.key: changed(db, source.key) for source in sources(db) if source.diffs}

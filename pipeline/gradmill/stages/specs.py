@@ -22,8 +22,7 @@ from gradmill.query.query import query, table
 from gradmill.specs.entries import Piece, head, outdented, parse_pieces, parse_plain, unused_anchors
 from gradmill.specs.spec_set import ROLES
 from gradmill.stages.generator import changed
-from gradmill.stages.layered.files import Chosen, Named, is_layered, name_of, of_file, text
-from gradmill.stages.layered.texts import current_text, cuts, whole
+from gradmill.stages.layered.files import Chosen, Named, current_text, cuts, is_layered, name_of, of_file, text, whole
 from gradmill.stages.set import source, source_keys, spec_set
 
 __all__ = ["current_text", "text"]

@@ -107,7 +107,7 @@ class SpecLines:
 
     def _line_of_source(self, key: str, line: int) -> list[tuple[str, int]]:
         """The keys of sources, and the lines of their texts, that a line of a file stands for: diffs move lines."""
-        from gradmill.stages.layered.texts import changed
+        from gradmill.stages.layered.files import changed
 
         moved = []
         for each in (source(self._db, name) for name in source_keys(self._db, role_of(key))):

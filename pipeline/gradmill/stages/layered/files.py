@@ -1,6 +1,7 @@
-"""Single spec files: the text of a file, the names of its entries, its errors. Part of the stage `specs`."""
+"""Single spec files: the text, after diffs, and its entries, their names, its errors. Part of the stage `specs`."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -12,8 +13,10 @@ from gradmill.model.layers import role_of
 from gradmill.problems.problem import Problem, Role, SpecError, TextError
 from gradmill.query.database import Database
 from gradmill.query.query import unkept
-from gradmill.specs.entries import read_text
-from gradmill.stages.set import spec_label, unreadable
+from gradmill.specs.entries import Piece, cut, parse_whole, read_text
+from gradmill.specs.layers.diff import Line, apply, lines_of
+from gradmill.specs.layers.lists import check_lists, cut_lists, keys_of, value_of, whole_lists
+from gradmill.stages.set import source, spec_label, unreadable
 
 T = TypeVar("T")
 
@@ -67,3 +70,80 @@ def of_file(key: str, error: SpecError) -> Problem:
     role = role_of(key)
     file = key if is_layered(key) else ""
     return Problem(role, "", "", error.problem, error.hint, line=line, column=column, file=file, rule=error.rule)
+
+
+# ---- files of entries
+
+
+@unkept
+def changed(db: Database, key: str) -> list[Line] | None:
+    """The lines of a file after its diffs, each with its origin; None if it cannot be read."""
+    whole = text(db, key)
+    lines = None if whole is None else lines_of(whole)
+    for number, diff in enumerate(source(db, key).diffs, 1):
+        change = text(db, diff)
+        if lines is not None and change is not None:
+            try:
+                lines = apply(lines, change, number, source(db, key).file)
+            except SpecError as error:
+                db.report(of_file(diff, error))
+    return lines
+
+
+@unkept
+def current_text(db: Database, key: str) -> str | None:
+    """The text that the lines of a file's entries refer to, after its diffs; None if it cannot be read."""
+    rules = source(db, key)
+    if rules.diffs:
+        lines = changed(db, key)
+        return None if lines is None else "\n".join(line.text for line in lines)
+    whole = text(db, key)
+    if whole is not None and rules.lists:
+        try:
+            check_lists(whole, rules.lists)
+        except SpecError as error:
+            db.report(of_file(key, error))
+            return None
+    return whole
+
+
+@unkept
+def cuts(db: Database, key: str) -> list[Piece]:
+    """The entries of a file as text, with their lines; none if the text cannot be cut."""
+    whole, lists = current_text(db, key), source(db, key).lists
+    if whole is None:
+        return []
+    return (cut_lists(whole, lists) if lists else cut(whole)) or []
+
+
+@unkept
+def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
+    """The entries of a file as text and as values, all parsed at once; none if there is an error, which is reported."""
+    return entries_in(db, key, source(db, key).lists)
+
+
+def entries_in(db: Database, key: str, lists: tuple[str, ...]) -> list[tuple[Piece, bytes]]:
+    """The same of some lists of a file, or of a file that is a list."""
+    whole = current_text(db, key)
+    if whole is None:
+        return []
+    try:
+        return whole_lists(whole, lists, role_of(key)) if lists else parse_whole(whole, role_of(key))
+    except SpecError as error:
+        problem = of_file(key, error)
+        if found := [] if lists or not is_layered(key) else _lists_in(whole):
+            named = " or ".join(f'list = "{name}"' for name in found)
+            problem = replace(problem, hint=f"name the key that has them in the description: {named}")
+        db.report(problem)
+        return []
+
+
+def _lists_in(whole: str) -> list[str]:
+    """The keys of a file that is a mapping which have lists of mappings."""
+    found = []
+    for name in keys_of(whole) or ():
+        with suppress(SpecError):
+            value = value_of(whole, name)
+            if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+                found.append(name)
+    return found

@@ -16,8 +16,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified
-from gradmill.stages.layered.files import of_file
-from gradmill.stages.layered.texts import entries_in
+from gradmill.stages.layered.files import entries_in, of_file
 from gradmill.stages.schemas import all_heads, entry_of, function
 from gradmill.stages.set import described, source, source_keys
 from gradmill.stages.specs import entries, keys_of_file, raw_entries, value
