@@ -9,10 +9,9 @@ from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.stages.native_aot import keys
 from gradmill.stages.operators import kernel_keys
-from gradmill.stages.registrations import kernel_spaces
 from gradmill.stages.schema_registrations import libraries
 from gradmill.stages.schemas import buckets, declared, heads, variants
-from gradmill.stages.variants import kernel_namespaces
+from gradmill.stages.variants import kernel_namespaces, kernel_spaces
 
 
 @query

@@ -3,19 +3,17 @@
 torchgen: `gen.gen_source_files`.
 """
 
-from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from gradmill.families.kernel_headers.files import NAMESPACE
 from gradmill.model.native import RegisteredKernels
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
-from gradmill.query.query import query, table
+from gradmill.query.query import table
 from gradmill.rules.dispatch.groups import MADE, Group, callable_for_key
 from gradmill.stages.groups import Variants, groups
 from gradmill.stages.native_aot import compiled_ahead
 from gradmill.stages.operators import kernel_keys
-from gradmill.stages.schemas import bucket_of_function, buckets, function, in_order
+from gradmill.stages.schemas import bucket_of_function, function
 from gradmill.stages.selection import with_kernels
 from gradmill.stages.set import release
 from gradmill.stages.variants import group_of
@@ -42,51 +40,6 @@ def registrations(db: Database, bucket: str) -> dict[str, Registered]:
             for key, declared in _keys(db, group):
                 found[f"{key} {first}"] = Registered(*astuple(members), declared)
     return found
-
-
-class Space(Struct, frozen=True, array_like=True):
-    """The kernels for a key that are in a namespace."""
-
-    before: str  # the first function of all that may have such a kernel
-    defines: bool  # whether one has wrappers
-    registers: bool  # whether one that is selected has
-
-
-@query
-def spaces_in(db: Database, bucket: str) -> dict[str, Space]:
-    """The namespaces of kernels in a bucket, by dispatch key: `CPU at::native`. Functions without a kernel count for
-    the usual one."""
-    chosen = with_kernels(db, bucket)
-    found: dict[str, Space] = {}
-    for members in groups(db, bucket).values():
-        group = group_of(db, members)
-        for key in sorted(release(db).file_keys) if group is not None else ():
-            assert group is not None
-            kernel, own = group.kernel(key), list(callable_for_key(group, key))
-            name = f"{key} {NAMESPACE if kernel is None else kernel.namespace}"
-            known = found.setdefault(name, Space(members.before, False, False))
-            named = zip(members.functions, group.functions)
-            registers = any(of in own and (chosen is None or each in chosen) for each, of in named)
-            found[name] = Space(known.before, known.defines or bool(own), known.registers or registers)
-    return found
-
-
-@query
-def kernel_spaces(db: Database) -> list[str]:
-    """What `spaces_in` has, in the order of the file, without those that define nothing. ` -` follows those that
-    register nothing. None since 2.7, where each group has a text of its own."""
-    if release(db).kernel_shards:
-        return []
-    listed = [each for bucket in db.names(buckets) for each in spaces_in(db, bucket).items()]
-    known, found = db.names(kernel_keys), dict[str, tuple[bool, bool]]()
-    for name, own in in_order(db, listed, lambda each: each[1].before):
-        defines, registers = found.get(name, (False, False))
-        found[name] = defines or own.defines, registers or own.registers
-    return [
-        name if registers else f"{name} -"
-        for name, (defines, registers) in found.items()
-        if defines and name.partition(" ")[0] in known
-    ]
 
 
 def _keys(db: Database, group: Group) -> list[tuple[str, bool]]:

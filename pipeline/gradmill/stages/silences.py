@@ -6,7 +6,8 @@ that is not a comment. Part of the stage `specs`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -59,50 +60,33 @@ def in_file(db: Database, key: str) -> list[Silence]:
         entry = _entry_of(lines, number, pieces) if match is not None else None
         if match is None or (entry is not None and _is_text(entry[1], role, number, match.start())):
             continue
-        rule, reason = match["rule"], match["reason"].strip()
-        name = entry[0] if entry is not None else ""
-        silences.append(
-            Silence(role=role, key=key, entry=name, rule=rule, reason=reason, line=number, column=match.start() + 1)
-        )
+        silences.append(_silence(match, role, key, entry[0] if entry is not None else "", number, match.start() + 1))
     return silences
 
 
 @query
-def in_description(db: Database) -> list[Silence]:
-    """The silences in the set's description, in its order. Those in a base's are about the base's own runs."""
-    data = db.input(spec_label(DESCRIPTION)) or b""
+def on_lines(db: Database, role: Role, key: str) -> list[Silence]:
+    """The silences in the set's description, or in the file of a backend's operators, in their order: each is on its
+    line, or the next that is no comment. Those in a base's description are about the base's own runs."""
+    data = db.input(spec_label(key)) or b""
     if _MARK not in data:
         return []
     from gradmill.specs.layers.toml_text import comments
 
-    text = decode_text(data)
-    return _on_lines("set", DESCRIPTION, text.split("\n"), comments(text))
-
-
-@query
-def in_backend(db: Database) -> list[Silence]:
-    """The silences in the file of a backend's operators, as in a description."""
-    data = db.input(spec_label(BACKEND)) or b""
-    if _MARK not in data:
-        return []
-    lines = decode_text(data).split("\n")
-    matches = ((number, _COMMENT.search(line)) for number, line in enumerate(lines, 1))
-    return _on_lines(BACKEND, BACKEND, lines, ((at, match.start() + 1, match[0]) for at, match in matches if match))
-
-
-def _on_lines(role: Role, key: str, lines: list[str], found: Iterable[tuple[int, int, str]]) -> list[Silence]:
-    """The silences among comments, each found at a line and a column: on its line, or the next that is no comment."""
-    silences = []
-    for number, column, comment in found:
+    text, silences = decode_text(data), []
+    lines = text.split("\n")
+    for number, column, comment in comments(text):
         match, on = _COMMENT.match(comment), number
         while on < len(lines) and lines[on - 1].lstrip()[:1] in ("#", ""):
             on += 1
         if match is not None:
-            rule, reason = match["rule"], match["reason"].strip()
-            silences.append(
-                Silence(role=role, key=key, entry=str(on), rule=rule, reason=reason, line=number, column=column)
-            )
+            silences.append(_silence(match, role, key, str(on), number, column))
     return silences
+
+
+def _silence(match: re.Match[str], role: Role, key: str, entry: str, line: int, column: int) -> Silence:
+    rule, reason = match["rule"], match["reason"].strip()
+    return Silence(role=role, key=key, entry=entry, rule=rule, reason=reason, line=line, column=column)
 
 
 def is_silent(db: Database) -> bool:
@@ -115,8 +99,8 @@ def all_silences(db: Database) -> Iterator[Silence]:
     """The silences of all spec files, of a backend's and of the description, file by file, in the order of their
     lines."""
     yield from (silence for role in ROLES for key in source_keys(db, role) for silence in in_file(db, key))
-    yield from in_backend(db)
-    yield from in_description(db)
+    yield from on_lines(db, BACKEND, BACKEND)
+    yield from on_lines(db, "set", DESCRIPTION)
 
 
 def _entry_of(lines: list[str], number: int, pieces: list[tuple[str, Piece]]) -> tuple[str, Piece] | None:

@@ -7,24 +7,27 @@ torchgen: `gen.get_grouped_native_functions`, `gen.get_ns_grouped_kernels`, `gen
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gradmill.families.kernel_headers.files import NAMESPACE, keys_with_headers
-from gradmill.model.native import DeclaredKernels
+from gradmill.model.native import DeclaredKernels, NativeFunction
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.dispatch.groups import Group, callable_for_key
 from gradmill.stages.groups import Members, groups
 from gradmill.stages.operators import kernel_keys
 from gradmill.stages.schemas import all_functions, bucket_of_function, buckets, function, in_order
+from gradmill.stages.selection import with_kernels
 from gradmill.stages.set import release
 
 
-class Use(Struct, frozen=True, array_like=True):
-    """The first use of a namespace by kernels of a bucket."""
+class Space(Struct, frozen=True, array_like=True):
+    """A namespace of kernels for a key, as the functions of a bucket use it."""
 
-    before: str  # as in `Members`
+    before: str  # as in `Members`: the first use
     rank: int  # among the uses by one group
-    declares: bool  # whether a use declares something
+    declares: bool  # whether a use declares something, or defines wrappers
+    registers: bool  # whether it does so for a selected function
 
 
 def group_of(db: Database, members: Members) -> Group | None:
@@ -68,37 +71,56 @@ def related(db: Database) -> dict[str, list[str]]:
 
 
 @query
-def uses_in(db: Database, bucket: str) -> dict[str, Use]:
-    """The namespaces of the kernels of a bucket for each dispatch key that has headers, `CPU at::native`, and for all,
-    ` at::native`."""
-    found: dict[str, Use] = {}
+def spaces_in(db: Database, bucket: str) -> dict[str, Space]:
+    """The namespaces of the kernels of a bucket for each dispatch key that has headers or files, `CPU at::native`, and
+    for all, ` at::native`."""
+    chosen = with_kernels(db, bucket)
+    found: dict[str, Space] = {}
     for members in groups(db, bucket).values():
         group = group_of(db, members)
-        for rank, (key, namespace, declares) in enumerate(_uses(db, group) if group is not None else ()):
-            name = f"{key} {namespace}"
-            use = found.setdefault(name, Use(members.before, rank, declares))
-            if declares and not use.declares:
-                found[name] = Use(use.before, use.rank, declares)
+        if group is None:
+            continue
+        for rank, (name, own) in enumerate(_uses(db, group)):
+            known = found.setdefault(name, Space(members.before, rank, declares=False, registers=False))
+            named = zip(members.functions, group.functions)
+            registers = any(of in own and (chosen is None or each in chosen) for each, of in named)
+            found[name] = Space(known.before, known.rank, known.declares or bool(own), known.registers or registers)
     return found
 
 
-def _uses(db: Database, group: Group) -> Iterator[tuple[str, str, bool]]:
-    """The namespaces that a group uses, with the key, and whether it declares something there. A key without a kernel
-    counts for the usual namespace."""
-    known = db.names(kernel_keys)
+def _uses(db: Database, group: Group) -> Iterator[tuple[str, list[NativeFunction]]]:
+    """The keys and namespaces that a group uses, each with the functions that declare something there. A key without a
+    kernel counts for the usual namespace."""
+    known, facts = db.names(kernel_keys), release(db)
     spaces = {key: NAMESPACE if (kernel := group.kernel(key)) is None else kernel.namespace for key in known}
     for key, namespace in spaces.items():
-        yield "", namespace, any(key in each.dispatch for each in group.functions)
-    for key in keys_with_headers(release(db)):
+        yield f" {namespace}", [each for each in group.functions if key in each.dispatch]
+    for key in dict.fromkeys((*keys_with_headers(facts), *sorted(facts.file_keys))):
         if key in spaces:
-            yield key, spaces[key], any(callable_for_key(group, key))
+            yield f"{key} {spaces[key]}", list(callable_for_key(group, key))
+
+
+def _spaces(db: Database) -> dict[str, Space]:
+    """The namespaces of kernels by key, as in `spaces_in`, in the order of their first use."""
+    listed = [each for bucket in db.names(buckets) for each in spaces_in(db, bucket).items()]
+    found: dict[str, Space] = {}
+    for name, own in in_order(db, sorted(listed, key=lambda each: each[1].rank), lambda each: each[1].before):
+        known = found.get(name, own)
+        found[name] = replace(
+            known, declares=known.declares or own.declares, registers=known.registers or own.registers
+        )
+    return found
 
 
 @query
 def kernel_namespaces(db: Database) -> list[str]:
-    """The namespaces of kernels by key, as in `uses_in`, in the order of their first use. ` -` follows one in which
-    nothing is declared."""
-    uses = [each for bucket in db.names(buckets) for each in uses_in(db, bucket).items()]
-    uses = in_order(db, sorted(uses, key=lambda each: each[1].rank), lambda each: each[1].before)
-    declaring = {name for name, use in uses if use.declares}
-    return [name if name in declaring else f"{name} -" for name in dict.fromkeys(name for name, _ in uses)]
+    """The namespaces of kernels by key. ` -` follows one in which nothing is declared."""
+    return [name if own.declares else f"{name} -" for name, own in _spaces(db).items()]
+
+
+@query
+def kernel_spaces(db: Database) -> list[str]:
+    """The same without those in which nothing is defined. ` -` follows one in which nothing is registered. None since
+    2.7, where each group has a text of its own."""
+    spaces = {} if release(db).kernel_shards else _spaces(db)
+    return [name if own.registers else f"{name} -" for name, own in spaces.items() if own.declares]
