@@ -115,6 +115,14 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
         return "\n".join(texts)
 
 
+def operator_in(name: str, entry: str) -> str:
+    """The operator that has a file, by the names of the file and of those that each operator has; "" if it is none of
+    these."""
+    before, _, after = entry.partition(ANY)
+    is_one = ANY in entry and name.startswith(before) and name.endswith(after)
+    return name[len(before) : len(name) - len(after)] if is_one else ""
+
+
 def pieces_in(slots: Mapping[str, str]) -> dict[str, Content]:
     """Holes that each take a piece of each unit. `slots`: hole -> piece."""
     return {hole: Pieces((piece,)) for hole, piece in slots.items()}

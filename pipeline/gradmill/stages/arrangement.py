@@ -5,13 +5,13 @@ from msgspec.structs import replace
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.doors import load
 from gradmill.families.family import BackendFamily, BackendLayout, Layout
-from gradmill.families.file import ANY, File
+from gradmill.families.file import File, operator_in
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.table import FAMILIES
 from gradmill.families.type_stubs.files import TYPE_STUBS
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.entries import grouped
-from gradmill.problems.problem import LAST, Problem, Role, SpecError, problem_of
+from gradmill.problems.problem import LAST, Problem, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import table, unkept
 from gradmill.stages.kernels import underived, used_keys
@@ -132,7 +132,8 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
         ]
     except SpecError as error:
         if error.role is not None:
-            db.report(_elsewhere(error, error.role))
+            problem = problem_of(error, error.role, error.entry, error.op)
+            db.report(replace(problem, entry="", file=error.entry) if error.role == "template" else problem)
             return []
         # Any other error may be the reason why these lack derivatives.
         db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
@@ -149,13 +150,6 @@ def _lacks_template(db: Database, family: str, planned: list[File]) -> bool:
         hint = f"leave {family} out, or add the template"
         db.report(Problem("template", "", "", problem, hint, file=missing))
     return missing is not None
-
-
-def _elsewhere(error: SpecError, role: Role) -> Problem:
-    """The problem for an error of a family that names its place: an entry, or a template."""
-    if role == "template":
-        return replace(problem_of(error, role, "", ""), file=error.entry)
-    return problem_of(error, role, error.entry, error.op)
 
 
 def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
@@ -204,9 +198,7 @@ def file_of(db: Database, layout: str, shards: int, name: str) -> File | None:
     if found is not None:
         return found
     for entry in db.names(files, layout, shards):
-        before, of_each, after = entry.partition(ANY)
-        if of_each and name.startswith(before) and name.endswith(after):
-            operator = name[len(before) : len(name) - len(after)]
+        if operator := operator_in(name, entry):
             own = files.item(db, layout, shards, entry)
             assert own is not None
             units = [unit for unit in units_in(db, own.family, bucket_of(operator)) if unit.shard_key == operator]

@@ -6,8 +6,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from gradmill.model.autograd import Info, Reverse
-from gradmill.model.native import FunctionSummary
-from gradmill.model.nodes import Defined, NodeRow, Reference
+from gradmill.model.nodes import NodeRow, Reference
 from gradmill.problems.problem import SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
@@ -42,7 +41,15 @@ def references(db: Database, bucket: str) -> dict[str, Reference]:
             continue
         at = foreach.find_reference(head, functional.get(base, ()), others.get(base, ()), fitting, facts)
         if at is not None:
-            by_name[name] = _reference(name, head, known[at], by_function[at])
+            by_name[name] = Reference(
+                function=name,
+                name=head.name,
+                cpp_name=head.cpp_name,
+                inplace=head.kind == "inplace",
+                reference=at,
+                reference_name=known[at].name,
+                definition=by_function[at].definition,
+            )
     return by_name
 
 
@@ -65,19 +72,6 @@ def fits(db: Database, name: str, candidate: str) -> bool:
 
     native, other = function(db, name), function(db, candidate)
     return native is not None and other is not None and is_reference(native.func, other.func, release(db))
-
-
-def _reference(name: str, head: FunctionSummary, other: FunctionSummary, defined: Defined) -> Reference:
-    inplace = head.kind == "inplace"
-    return Reference(
-        function=name,
-        name=head.name,
-        cpp_name=head.cpp_name,
-        inplace=inplace,
-        reference=defined.function,
-        reference_name=other.name,
-        definition=defined.definition,
-    )
 
 
 @query
@@ -139,12 +133,8 @@ def row_of(db: Database, name: str) -> NodeRow | None:
     shape = infos.shape_part(db, synthesized, name)
     if reference is None or row is None or not shape:
         return None
-    return _row(foreach_node(row.node, reference.overload) if shape[0][1] else None, reference)
-
-
-def _row(node: str | None, reference: Reference) -> NodeRow:
     return NodeRow(
-        node=node,
+        node=foreach_node(row.node, reference.overload) if shape[0][1] else None,
         operator=reference.base,
         op=reference.name,
         dispatch_key=DISPATCH_KEY,

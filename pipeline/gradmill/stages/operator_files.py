@@ -5,14 +5,14 @@ Part of the stage `shard`. In the table of files they have one entry, with `{ope
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gradmill.families.file import ANY, File, FileDigest, Pieces, digest_of_file
+from gradmill.families.file import ANY, File, FileDigest, Pieces, digest_of_file, operator_in
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Template, Value
+from gradmill.grammar.buckets import bucket_of
 from gradmill.model.entries import by_key
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.query.database import Database
@@ -94,29 +94,17 @@ def distinct(db: Database, layout: str, shards: int) -> bool:
     """Reports operators with a file of one name: `ops/add_native.h` of `add` and of `add_native`."""
     from gradmill.stages.operators import operators  # few runs have such files
 
-    known = {name: bucket for bucket in db.names(buckets) for name in db.names(operators, bucket)}
-    entries = [name for name in db.names(files, layout, shards) if ANY in name]
-    for one, other, middle in _overlapping(entries):
-        for longer in (name for name in known if name.endswith(middle) and name.removesuffix(middle) in known):
-            shorter = longer.removesuffix(middle)
-            name = other.replace(ANY, longer)
-            own = ((one, shorter), (other, longer))
-            if all(name in digests_of_each(db, layout, shards, entry, known[of]) for entry, of in own):
-                first = operators.item(db, known[longer], longer)
+    entry_of_file: dict[str, str] = {}
+    for entry in (name for name in db.names(files, layout, shards) if ANY in name):
+        for name in homes(db, layout, shards, entry):
+            other = entry_of_file.setdefault(name, entry)
+            if other != entry:
+                shorter, longer = sorted((operator_in(name, other), operator_in(name, entry)), key=len)
+                first = operators.item(db, bucket_of(longer), longer)
                 assert first is not None
                 problem = f"'{shorter}' and '{longer}' would both have the file '{name}'"
                 db.report(Problem("native", entry_of(first.functions[0]), longer, problem, "rename one of them"))
     return True
-
-
-def _overlapping(entries: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Pairs of entries of which the first, of one operator, is the second of another, whose name ends in a third."""
-    pairs = ((one, other, *map(_after, (one, other))) for one in entries for other in entries if one != other)
-    return [(one, other, long.removesuffix(short)) for one, other, long, short in pairs if long.endswith(short)]
-
-
-def _after(entry: str) -> str:
-    return entry.partition(ANY)[2]
 
 
 def digest_of_all(db: Database, layout: str, shards: int, name: str) -> FileDigest:
