@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from gradmill.model.regex import regex
+from gradmill.problems.problem import SpecError, nearest
 from gradmill.specs.text import decode_text
 
 Value = str | int | Sequence[str]
@@ -68,6 +69,15 @@ class Template:
         """The names of all holes."""
         return {hole.name for hole, _, _ in self._holes}
 
+    def is_block(self, name: str) -> bool:
+        """Whether a hole is there once, on its own line: pieces are then printed there unchanged."""
+        own = [part for part in self.parts if isinstance(part, Hole) and part.name == name]
+        return len(own) == 1 and own[0].indent is not None
+
+    def fill_some(self, values: Mapping[str, str]) -> str:
+        """The text with some of the holes filled."""
+        return self.fill({name: values.get(name, f"${{{name}}}") for name in self.names})
+
     def fill(self, values: Mapping[str, Value]) -> str:
         """The text with every hole filled. Raises KeyError for a name that `values` lacks."""
         texts = self._texts.copy()
@@ -86,6 +96,30 @@ class Template:
     def filled(self, values: Mapping[str, Value]) -> list[str]:
         """The same in parts: alternating text and filled holes, as in `parts`."""
         return [part if isinstance(part, str) else _filled(part, values[part.name], self._trim) for part in self.parts]
+
+
+def check_lines(template: Template, holes: Iterable[str], where: str = "") -> None:
+    """SpecError for a hole within a line that takes lines only: what upstream's items are is not known there."""
+    names = set(holes)
+    for part in template.parts:
+        if isinstance(part, Hole) and part.indent is None and part.name in names:
+            problem = f"the hole '${{{part.name}}}'{where} is not alone on its line: gradmill prints lines there only"
+            raise SpecError(problem, "write it on a line of its own", needle=part.name)
+
+
+def check_holes(template: Template, known: set[str], *, by_slots: bool = False) -> Template:
+    """The template. SpecError for a hole that is not known. `by_slots`: whether a description may fill others."""
+    for name in sorted(template.names - known):
+        hint = nearest(name, known)
+        if by_slots:
+            hint = f"{hint} or fill it in the description: slots.{name} = …".removeprefix(" or ")
+        raise SpecError(f"the template has an unknown hole '${{{name}}}'", hint, needle=name)
+    return template
+
+
+def dense(text: str) -> str:
+    """A text without empty lines."""
+    return "\n".join(line for line in text.split("\n") if line)
 
 
 def _indentation(text: str, after: int, place: int) -> str | None:

@@ -4,7 +4,7 @@ The function of a definition and the number of its Node depend on names only, an
 an edited formula repeats no lookup and renumbers no Node.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Raw, Struct
@@ -28,6 +28,7 @@ Items = Table[[str], Raw]  # of infos, in the items of `parts`
 @table
 def targets(db: Database, bucket: str) -> dict[str, Target]:
     """The function that each definition of a bucket is for."""
+    from gradmill.lints.namespace import of_other_namespace
     from gradmill.rules.matching.target import Operators  # only needed for names that changed
 
     listed = heads(db, bucket)
@@ -45,27 +46,12 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
             functions[entry] = Target(listed[operators.canonical(schema, name)][0])
         except SpecError as error:
             _report(db, error, titled, _seen(error, listed))
+    defined = {target.function for target in functions.values()}
     for titled in titles(db, bucket):
-        if layer_of(titled[0]) and (mistake := _mistaken(titled, listed, functions)) is not None:
-            db.report(_problem(mistake, titled, warning=True))
+        target = functions.get(titled[0]) if layer_of(titled[0]) else None
+        if target is not None and (error := of_other_namespace(titled, target.function, listed, defined)) is not None:
+            db.report(_problem(error, titled, warning=True))
     return functions
-
-
-def _mistaken(titled: Titled, listed: Sequence[Listed], targets: Mapping[str, Target]) -> SpecError | None:
-    """The warning about a definition of a layer that is for PyTorch's function, where the layer has a function with the
-    same schema, for which there is no definition; None for any other."""
-    entry, schema, name = titled
-    layer, defined = layer_of(entry), {target.function for target in targets.values()}
-    same = {function: head for function, head in listed if head.schema == schema}
-    own = [head for function, head in same.items() if layer_of(function) == layer and function not in defined]
-    if not own or entry not in targets or (theirs := same.get(targets[entry].function)) is None:
-        return None
-    return SpecError(
-        f"this is {theirs.namespace}::{name}; {own[0].namespace}::{name}, of the same layer, has no derivative",
-        f"write {own[0].namespace}::{schema}",
-        field=("name",),
-        rule="other-namespace",
-    )
 
 
 @table

@@ -20,7 +20,7 @@ from gradmill.query.query import Parts, query, table, unkept
 from gradmill.stages.arrangement import files
 from gradmill.stages.emit import rendered, text
 from gradmill.stages.schemas import buckets, entry_of
-from gradmill.stages.templates import formatted, is_block, template_of
+from gradmill.stages.templates import formatted, template_of
 from gradmill.stages.units import units_in
 
 
@@ -71,7 +71,7 @@ def _filled(db: Database, file: File, template: Template) -> str | None:
         if isinstance(content, (str, list)):
             values[hole] = content
         elif isinstance(content, Pieces):
-            of = text if is_block(template, hole) else rendered
+            of = text if template.is_block(hole) else rendered
             pieces = [(of(db, file.family, unit), piece) for unit in file.units for piece in content.names]
             if content.needed and not any(own.get(piece) for own, piece in pieces):
                 return None

@@ -21,14 +21,12 @@ from gradmill.model.views import ViewNames
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table, unkept
-from gradmill.releases.model import Release
-from gradmill.rules.native.heads import head_of, is_view, within
+from gradmill.rules.native.heads import head_of, within
 from gradmill.stages.set import release
 from gradmill.stages.specs import entries, title, value
 from gradmill.stages.tags import tags
 
 if TYPE_CHECKING:
-    from gradmill.grammar.schema import SchemaParser
     from gradmill.rules.native.groups import GroupError
 
 GENERATED = "generated "  # the key of a generated function begins with it, before the kind and the base
@@ -58,6 +56,7 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
     from gradmill.grammar.checks import odd_names  # much code, only needed for entries that changed
     from gradmill.grammar.schema import parser
     from gradmill.rules.native.dispatch import odd_kernels
+    from gradmill.rules.native.entry import parse_entry
     from gradmill.rules.native.generation import odd_autogen
 
     functions = {}
@@ -67,30 +66,13 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
         raw = value(db, "native", entry)
         try:
             dispatch = raw.get("dispatch") if isinstance(raw, Mapping) else None
-            functions[entry] = parsed = _parse(raw, known, facts, schemas, layered=bool(layer_of(entry)))
+            functions[entry] = parsed = parse_entry(raw, known, facts, schemas, layered=bool(layer_of(entry)))
             for error in (*odd_names(parsed.func), *odd_kernels(dispatch, parsed), *odd_autogen(parsed)):
                 db.report(problem_of(error, "native", entry, title(raw, "func"), warning=True))
         except SpecError as error:
             for each in (error, *error.others):
                 db.report(problem_of(each, "native", entry, title(raw, "func")))
     return functions
-
-
-def _parse(
-    raw: object, known: frozenset[str], facts: Release, schemas: "SchemaParser", *, layered: bool
-) -> NativeFunction:
-    from gradmill.rules.native.entry import parse_entry
-
-    if not isinstance(raw, Mapping):
-        raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
-    parsed = parse_entry(raw, known, facts, schemas, layered=layered)
-    if parsed.func.name.inplace and "inplace_view" not in parsed.tags and is_view(parsed):
-        raise SpecError(
-            f"'{parsed.func.name}' is an in-place view but is not tagged so",
-            "add tags: inplace_view",
-            field=("func",),
-        )
-    return parsed
 
 
 @query

@@ -29,7 +29,7 @@ from gradmill.families.file import (
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.line_directives import directed, numbered, unmarked
 from gradmill.families.table import FAMILIES
-from gradmill.families.template import Hole, Template, Value, indented, template_text
+from gradmill.families.template import Hole, Template, Value, dense, indented, template_text
 from gradmill.problems.problem import Problem, Role, SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import Parts, query, unkept
@@ -40,7 +40,7 @@ from gradmill.stages.operator_files import digest_of_all, digests_of_each, disti
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets
 from gradmill.stages.set import is_described, paths, place_of_key, release, template_label
-from gradmill.stages.templates import dense, formatted, is_block, template_of, wrapped
+from gradmill.stages.templates import formatted, template_of, wrapped
 from gradmill.stages.units import origin, place_of_field
 from gradmill.stages.units import units as units_of_family
 
@@ -150,7 +150,7 @@ def _contents(
     values: dict[str, Value] = {"generated_comment": file.comment}
     places: dict[str, Blocks] = {}
     for hole, content in file.holes.items():
-        is_own, values[hole] = is_block(template, hole), ""
+        is_own, values[hole] = template.is_block(hole), ""
         if isinstance(content, (str, list)):
             values[hole] = content
         elif isinstance(content, SortedPieces):

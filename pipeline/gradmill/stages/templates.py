@@ -1,12 +1,12 @@
 """The templates of generated files, with what a description changes in them. Part of the stage `shard`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from gradmill.families.file import QUOTES, Content, File, NestedTemplate, Pieces, UnitTemplate, WithHoles
 from gradmill.families.table import FAMILIES
-from gradmill.families.template import Hole, Template, template_text
+from gradmill.families.template import Template, check_holes, check_lines, dense, template_text
 from gradmill.model.regex import regex
-from gradmill.problems.problem import SpecError, nearest
+from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.stages.emit import rendered
 from gradmill.stages.set import release, template_label, unreadable
@@ -23,21 +23,21 @@ def template_of(db: Database, file: File) -> Template:
         from gradmill.stages.layered.overridden_units import edited
 
         content = edited(db, file, content)
-    _check_lines(Template(content), (hole for hole, own in file.holes.items() if _is_on_line(own)))
+    check_lines(Template(content), (hole for hole, own in file.holes.items() if _is_on_line(own)))
     for nested in file.nested.values():
         filled = {hole for copy in nested.copies for hole, text in copy.items() if nested.on_line and "${" in text}
-        _check_lines(_within(db, nested.template), filled, f" in {nested.template}")
+        check_lines(_within(db, nested.template), filled, f" in {nested.template}")
     if file.part:
         content = kind.parts[file.part](content, file.pieces)
     known, trim = {"generated_comment", *file.holes}, release(db).trims_lines
     within = Template(file.texts_with_holes).names
     if within:
-        _checked(Template(content), known - within, by_slots=described)
-        content = _filled_first(Template(content, trim=trim), _texts_with_holes(db, file))
+        check_holes(Template(content), known - within, by_slots=described)
+        content = Template(content, trim=trim).fill_some(_texts_with_holes(db, file))
     for own in file.holes.values():
         if isinstance(own, UnitTemplate):
-            _checked(_within(db, own.template), set(kind.rendered))
-    return _checked(Template(file.before + content, trim=trim, blocks=not file.raw), known, by_slots=described)
+            check_holes(_within(db, own.template), set(kind.rendered))
+    return check_holes(Template(file.before + content, trim=trim, blocks=not file.raw), known, by_slots=described)
 
 
 def is_rewritten(db: Database, file: File) -> bool:
@@ -59,21 +59,12 @@ def _is_on_line(content: Content) -> bool:
     return isinstance(content, (WithHoles, Pieces, NestedTemplate)) and content.on_line
 
 
-def _check_lines(template: Template, holes: Iterable[str], where: str = "") -> None:
-    """SpecError for a hole within a line that takes lines only: what upstream's items are is not known there."""
-    names = set(holes)
-    for part in template.parts:
-        if isinstance(part, Hole) and part.indent is None and part.name in names:
-            problem = f"the hole '${{{part.name}}}'{where} is not alone on its line: gradmill prints lines there only"
-            raise SpecError(problem, "write it on a line of its own", needle=part.name)
-
-
 def _texts_with_holes(db: Database, file: File) -> dict[str, str]:
     """The texts that are filled in first, also those of other templates. Upstream drops the empty lines of these.
     Raises a SpecError if one is missing."""
     texts = {hole: own.text for hole, own in file.holes.items() if isinstance(own, WithHoles)}
     for hole, nested in file.nested.items():
-        copies = (_filled_first(_within(db, nested.template), copy) for copy in nested.copies)
+        copies = (_within(db, nested.template).fill_some(copy) for copy in nested.copies)
         texts[hole] = "\n".join(map(dense, copies))
     return texts
 
@@ -86,41 +77,14 @@ def _within(db: Database, name: str) -> Template:
     return Template(template_text(data), trim=release(db).trims_lines)
 
 
-def dense(text: str) -> str:
-    """A text without empty lines."""
-    return "\n".join(line for line in text.split("\n") if line)
-
-
 def wrapped(db: Database, name: str, family: str, members: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """The text of a template for each unit, filled with its pieces. None for units without any. `members`: the units
     with their pieces as in blocks."""
     template, kind = _within(db, name), FAMILIES[family]
-    if all(hole in kind.words or is_block(template, hole) for hole in template.names):
+    if all(hole in kind.words or template.is_block(hole) for hole in template.names):
         return {unit: template.fill(pieces) for unit, pieces in members.items() if pieces}
     listed = ((unit, rendered(db, family, unit)) for unit, pieces in members.items() if pieces)
     return {unit: template.fill({hole: kind.items(own, hole) for hole in template.names}) for unit, own in listed}
-
-
-def _filled_first(template: Template, values: Mapping[str, str]) -> str:
-    """A template with some of its holes filled."""
-    return template.fill({hole: values.get(hole, f"${{{hole}}}") for hole in template.names})
-
-
-def _checked(template: Template, known: set[str], *, by_slots: bool = False) -> Template:
-    """The template, after a check that all its holes are known. `by_slots`: whether a description may fill others."""
-    for name in sorted(template.names):
-        if name not in known:
-            hint = nearest(name, known)
-            if by_slots:
-                hint = f"{hint} or fill it in the description: slots.{name} = …".removeprefix(" or ")
-            raise SpecError(f"the template has an unknown hole '${{{name}}}'", hint, needle=name)
-    return template
-
-
-def is_block(template: Template, hole: str) -> bool:
-    """Whether the template has a hole once, on its own line: pieces are then printed there unchanged."""
-    holes = [part for part in template.parts if isinstance(part, Hole) and part.name == hole]
-    return len(holes) == 1 and holes[0].indent is not None
 
 
 def formatted(db: Database, whole: str) -> str:

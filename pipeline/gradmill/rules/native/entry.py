@@ -20,6 +20,7 @@ from gradmill.releases.elsewhere import dated
 from gradmill.releases.model import Release
 from gradmill.rules.derivatives.definition import no_such_key
 from gradmill.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, kernels_of, parse_dispatch
+from gradmill.rules.native.heads import is_view
 from gradmill.rules.native.precompute import parse_precompute
 from gradmill.rules.native.settings import check_name, settings_of
 from gradmill.rules.native.ufunc import parse_ufunc
@@ -31,11 +32,13 @@ _FOREIGN = "if it is the vendor's, list it in `drop` of this file in the descrip
 
 
 def parse_entry(
-    entry: Entry, tags: frozenset[str], release: Release, parser: SchemaParser, *, layered: bool = False
+    value: object, tags: frozenset[str], release: Release, parser: SchemaParser, *, layered: bool = False
 ) -> NativeFunction:
-    """The function that `entry` declares. `tags` are the names declared in tags.yaml; `layered`: whether a layer's
-    file has the entry. Raises a SpecError."""
-    errors, entry = Errors(), {key: value for key, value in entry.items() if key != LINE}
+    """The function that the value of an entry declares. `tags` are the names declared in tags.yaml; `layered`: whether
+    a layer's file has the entry. Raises a SpecError."""
+    if not isinstance(value, Mapping):
+        raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
+    errors, entry = Errors(), {key: each for key, each in value.items() if key != LINE}
     if "func" in entry:
         _check_keys(entry, errors, layered=layered)
     with errors:
@@ -97,6 +100,9 @@ def parse_entry(
     with errors:
         check_function(function, release)
     errors.check()
+    if schema.name.inplace and "inplace_view" not in function.tags and is_view(function):
+        problem = f"'{schema.name}' is an in-place view but is not tagged so"
+        raise SpecError(problem, "add tags: inplace_view", field=("func",))
     return function
 
 
