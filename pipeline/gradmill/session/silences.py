@@ -15,12 +15,13 @@ from gradmill.query.database import Database
 from gradmill.specs.layers.description import Ignore
 from gradmill.specs.layers.toml_text import place_in
 from gradmill.specs.location import DESCRIPTION
+from gradmill.specs.silences import Silence
 from gradmill.specs.text import decode_text
 from gradmill.stages.layered.files import is_layered
 from gradmill.stages.requested import families
 from gradmill.stages.selection import is_selective
 from gradmill.stages.set import asked_families, described, place_of_key, spec_label
-from gradmill.stages.silences import BACKEND, Silence, all_silences
+from gradmill.stages.silences import BACKEND, all_silences
 
 MALFORMED, UNUSED = "malformed-silence", "unused-silence"
 
