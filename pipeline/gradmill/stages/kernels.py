@@ -40,11 +40,6 @@ def kernel(db: Database, function: str) -> FunctionWithInfo | None:
     return kernels.item(db, bucket_of_function(function), function)
 
 
-def all_kernels(db: Database) -> list[FunctionWithInfo]:
-    """The functions with autograd kernels, in the order of printing."""
-    return in_order(db, (pair for bucket in db.names(buckets) for pair in kernels(db, bucket).values()))
-
-
 @query
 def kernel_derivatives(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
     """The part of its derivatives that a function's kernels depend on; None if no derivatives serve it."""
@@ -99,7 +94,8 @@ def used_keys(db: Database) -> list[str]:
 @query
 def underived(db: Database) -> str:
     """The first selected function with a kernel but without derivatives; "" if there is none."""
-    without = (pair for pair in all_kernels(db) if not pair.source and is_selected(db, pair.function))
+    listed = in_order(db, (pair for bucket in db.names(buckets) for pair in kernels(db, bucket).values()))
+    without = (pair for pair in listed if not pair.source and is_selected(db, pair.function))
     return next((pair.op for pair in without), "")
 
 

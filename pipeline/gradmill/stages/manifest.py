@@ -46,7 +46,9 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
         files=_HERE,
     )
     head, end = msgspec.json.encode(header).split(_HERE)
-    lines = (_file_line(db, listed[name], file_digest(db, *at, name), of) for name, of in within.items())
+    lines = (
+        _line(name, file_digest(db, *at, name), _inputs_of(db, listed[name]), Raw(of)) for name, of in within.items()
+    )
     of_operators = db.names(buckets) if db.names(files_of_each, *at) else ()
     of_each = filter(None, (lines_of_each(db, *at, bucket) for bucket in of_operators))
     return Parts([head, *_lines(chain(lines, of_each)), end, b"\n"])
@@ -102,11 +104,10 @@ def titles(db: Database, layout: str, shards: int) -> dict[str, memoryview]:
     return {name: lists[file.family, file.units] for name, file in listed.items()}
 
 
-def _file_line(db: Database, file: File, text: FileDigest, titles: memoryview) -> bytes:
+def _line(path: str, text: FileDigest, inputs: tuple[str, ...], titles: Any) -> bytes:
     """The manifest's entry for a file, as JSON."""
-    within: Any = Raw(titles)
     digests = text.sha256.hex(), text.xxh3.hex()
-    return _encoder.encode(ManifestFile(file.name, text.size, *digests, _inputs_of(db, file), within))
+    return _encoder.encode(ManifestFile(path, text.size, *digests, inputs, titles))
 
 
 @query
@@ -116,18 +117,9 @@ def lines_of_each(db: Database, layout: str, shards: int, bucket: str) -> bytes:
     for name, file in files_of_each(db, layout, shards).items():
         inputs = _inputs_of(db, file)
         titled = by_key((name.replace(ANY, unit.shard_key), unit.title) for unit in units_in(db, file.family, bucket))
-        lines += [
-            ManifestFile(
-                path=each,
-                size=text.size,
-                sha256=text.sha256.hex(),
-                xxh3=text.xxh3.hex(),
-                inputs=inputs,
-                units=tuple(titled[each]),
-            )
-            for each, text in digests_of_each(db, layout, shards, name, bucket).items()
-        ]
-    return b",\n".join(map(_encoder.encode, lines))
+        digests = digests_of_each(db, layout, shards, name, bucket)
+        lines += [_line(each, text, inputs, titled[each]) for each, text in digests.items()]
+    return b",\n".join(lines)
 
 
 def _inputs_of(db: Database, file: File) -> tuple[str, ...]:

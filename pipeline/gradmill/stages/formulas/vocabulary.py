@@ -93,12 +93,6 @@ def known(db: Database) -> dict[str, tuple[int, int]]:
     return dict(sorted(arities.items()))
 
 
-@query
-def declares_all(db: Database) -> bool:
-    """Whether the set has all functions of its release: formulas cannot call any other."""
-    return spec_set(db).whole
-
-
 @table
 def most_of_release(db: Database) -> dict[str, int]:
     """The most arguments of the release's functions and methods, if known; none for a whole set."""
@@ -117,8 +111,6 @@ class Vocabulary:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._lookups: dict[str, Called | None] = {}
-        self._whole: bool | None = None  # unknown until the first lookup
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
         """As `KnownNames.arity`."""
@@ -126,9 +118,7 @@ class Vocabulary:
         return _ANY if own else known.item(self._db, kind + name)
 
     def _called(self, name: str) -> Called | None:
-        if name not in self._lookups:
-            self._lookups[name] = called.item(self._db, bucket_of(name.removesuffix(SYMINT)), name)
-        return self._lookups[name]
+        return called.item(self._db, bucket_of(name.removesuffix(SYMINT)), name)
 
     def overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
         """As `KnownNames.overloads`."""
@@ -155,9 +145,7 @@ class Vocabulary:
 
     def most(self, kind: str, name: str) -> int:
         """As `KnownNames.most`."""
-        if self._whole is None:
-            self._whole = declares_all(self._db)
-        of_release = None if self._whole else most_of_release.item(self._db, kind + name.removesuffix(SYMINT))
+        of_release = most_of_release.item(self._db, kind + name.removesuffix(SYMINT))
         if of_release is None:
             return ANY
         own, header = self._called(name), helpers.item(self._db, name) if kind == CALL else None

@@ -46,7 +46,7 @@ def seen(db: Database, name: str) -> HookFunction | None:
             generated=name.startswith(GENERATED),
             layer=layer_of(entry),
             keys=keys_of.item(db, name) or {},
-            lists=lists_of.item(db, name) or (),
+            lists=tuple(lists_of.item(db, name) or ()),
         )
     except SpecError as error:
         db.report(problem_of(error, "native", entry, facts.operator))

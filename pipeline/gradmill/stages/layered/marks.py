@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gradmill.model.entries import by_key
 from gradmill.model.keys import KEYS
 from gradmill.model.layers import LAYER_MARK, layer_of
 from gradmill.problems.problem import LAST, Problem, SpecError, nearest
@@ -97,14 +98,11 @@ def keys_of(db: Database) -> dict[str, dict[str, object]]:
 
 
 @table
-def lists_of(db: Database) -> dict[str, tuple[str, ...]]:
+def lists_of(db: Database) -> dict[str, list[str]]:
     """The lists that have each function, in their order."""
     names = functions(db)
-    found: dict[str, dict[str, None]] = {}
-    for mark in marks(db):
-        for name in names[mark.operator]:
-            found.setdefault(name, {})[mark.listed] = None
-    return {name: tuple(lists) for name, lists in found.items()}
+    found = by_key((name, mark.listed) for mark in marks(db) for name in names[mark.operator])
+    return {name: list(dict.fromkeys(lists)) for name, lists in found.items()}
 
 
 KINDS = ("tag", "layer", "key")

@@ -22,8 +22,9 @@ from gradmill.model.schema import Schema
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
 from gradmill.reports.helpers import all_helpers
-from gradmill.stages.formulas.vocabulary import Vocabulary, called, declares_all, known
+from gradmill.stages.formulas.vocabulary import Vocabulary, called, known
 from gradmill.stages.schemas import buckets
+from gradmill.stages.set import spec_set
 
 Kind = Literal[
     "gradient", "argument", "output", "operator", "method", "helper", "word", "unknown", "number", "string", "comment"
@@ -62,7 +63,7 @@ def names_of(db: Database) -> Names:
 
 def state_of(db: Database) -> tuple[object, ...]:
     """What `names_of` depends on; cheap to compare."""
-    return db.digest(known), *(db.digest(called, bucket) for bucket in db.names(buckets)), declares_all(db)
+    return db.digest(known), *(db.digest(called, bucket) for bucket in db.names(buckets)), spec_set(db).whole
 
 
 class Reader:
