@@ -11,15 +11,14 @@ from gradmill.lints import cut
 from gradmill.model.keys import KEYS, Key
 from gradmill.model.layers import SpecSource
 from gradmill.problems.problem import SpecError
-from gradmill.query.database import Database
 from gradmill.releases import resolve
 from gradmill.reports.spec_schemas import FILES, spec_schema
 from gradmill.rules.derivatives.definition import parse_definition
+from gradmill.rules.layers.keys import settled
 from gradmill.rules.native.entry import parse_entry
 from gradmill.rules.native.python_names import ignored_keys
 from gradmill.rules.native.settings import settings_of
 from gradmill.specs.values import NodeBudget, load_document, plain_value
-from gradmill.stages.layered import keys as layered_keys
 
 SCHEMA = "f(Tensor self) -> Tensor"
 RELEASE = resolve("2.13.0")
@@ -61,11 +60,10 @@ def test_a_deprecated_form_has_it() -> None:
 
 
 @pytest.mark.parametrize("role", ["native", "derivatives", "tags"])
-def test_a_layer_has_it(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_layer_has_it(role: str) -> None:
     """It is no key of another generator."""
     layer = SpecSource(f"{role}:layer", "file.yaml", "layer")
-    monkeypatch.setattr(layered_keys, "source", lambda db, key: layer)
-    assert layered_keys.rules(cast(Database, None), layer.key, {"added_key": True}) is layer
+    assert settled(layer, {"added_key": True}) == (layer, [])
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -31,11 +31,11 @@ from gradmill.model.entries import by_key
 from gradmill.model.layers import LAYER_MARK
 from gradmill.model.native import FunctionSummary
 from gradmill.model.schema import is_tensor_like
-from gradmill.problems.problem import Problem, Role, SpecError, nearest, problem_of
+from gradmill.problems.problem import Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.backends.kernels import META, defined_kernels, missing_kernel
-from gradmill.rules.backends.members import check_keys, clashes, members_of, structured_errors
+from gradmill.rules.backends.members import IGNORED, check_keys, clashes, members_of, problem_of_item, structured_errors
 from gradmill.specs.spec_set import FILE_NAMES
 from gradmill.stages import kernels
 from gradmill.stages.layered.files import of_file, parse_file, text
@@ -49,7 +49,6 @@ _OF_BOOL_OR_INT = {  # CompositeImplicit functions whose results have no gradien
     *("argsort", "argwhere", "nonzero_numpy", "one_hot"),
 }
 SHAPES = "shape_inference"  # the key of the header that lazy tensors need
-_IGNORED = "ignored-operator"  # a rule
 KERNELS: dict[Role, Role] = {LAZY: "backend_kernels", STUBS: "external_kernels"}  # of the C++ file with kernels
 
 
@@ -183,7 +182,7 @@ def checked(db: Database, role: Role) -> bool:
     lost = _without_gradient(db, whole.backend, own) if role == STUBS else set()
     seen: set[tuple[str, str]] = set()
     for item in whole.items:
-        problem = _problem_of(role, item, known, own, seen)
+        problem = problem_of_item(role, item, known, own, seen)
         if problem is None and item.name in lost and item.listed in LISTED_KERNELS:
             what = f"'{item.name}' is CompositeImplicit: with a kernel for {whole.backend.key} it has no gradient there"
             hint = "list it in autograd, with a kernel that has a gradient; or leave it out: it calls other operators"
@@ -225,7 +224,7 @@ def _check_key(db: Database, role: Role, whole: BackendFile) -> None:
     if not whole.backend.kernels:
         missing = SpecError("the file lists no operator", "list one in supported or in full_codegen")
         if role == STUBS:
-            missing = SpecError("supported is empty: torchgen writes no file", "list operators there", rule=_IGNORED)
+            missing = SpecError("supported is empty: torchgen writes no file", "list operators there", rule=IGNORED)
         db.report(replace(of_file(role, missing), line=line, column=column, warning=role == STUBS))
         if role == LAZY:
             return
@@ -242,28 +241,6 @@ def _taken(db: Database, key: str) -> set[str]:
     from gradmill.stages.operators import first_kernels
 
     return {each for bucket in db.names(buckets) for each in first_kernels(db, bucket)}
-
-
-def _problem_of(
-    role: Role, item: Item, known: set[str], own: dict[str, Roles], seen: set[tuple[str, str]]
-) -> Problem | None:
-    """The problem of an item; None if it is right. What upstream ignores is a warning."""
-    if item.listed in OPTIONS:  # reported with its operator, or its group
-        return None
-    if item.name not in known:
-        ignored = item.listed in ("symint", "ir_gen")
-        hint = nearest(item.name, sorted(known)) or "an overload is a part of the name, as in add.Tensor"
-        also = ": torchgen ignores it" if ignored else ""
-        problem = f"no function is called '{item.name}'{also}"
-        return Problem(role, "", "", problem, hint, warning=ignored, rule=_IGNORED if ignored else "")
-    if (item.name, item.listed) in seen:
-        problem = f"'{item.name}' is twice in {item.listed}"
-        return Problem(role, "", "", problem, "remove one", warning=True, rule="listed-twice")
-    lists = own[item.name]
-    if item.listed == "symint" and not (lists.kernel or lists.autograd):
-        problem = f"'{item.name}' has no kernel: torchgen ignores it here"
-        return Problem(role, "", "", problem, "list it in supported, too", warning=True, rule=_IGNORED)
-    return None
 
 
 @table

@@ -12,12 +12,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.grammar.names import parse_operator_name, unambiguous_name
-from gradmill.model.backends import Backend, Member, Roles
+from gradmill.model.backends import OPTIONS, Backend, Item, Member, Roles
 from gradmill.model.native import FunctionSummary
-from gradmill.problems.problem import SpecError, nearest
+from gradmill.problems.problem import Problem, Role, SpecError, nearest
 from gradmill.releases.model import Release
 from gradmill.rules.native.groups import complete_groups
 
+IGNORED = "ignored-operator"  # a rule
 _NONE = Roles(())
 _NEAR = 0.7  # difflib's least ratio of a suggested key: keys are short, and NPU is not meant to be XPU
 
@@ -107,6 +108,28 @@ def check_keys(backend: Backend, release: Release, taken: Collection[str]) -> No
         raise SpecError(problem, "name a key that has none there, as Lazy, XLA or PrivateUse1")
     if backend.autograd and backend.autograd_key not in release.dispatch_keys:
         raise SpecError(f"'{key}' has no key for autograd, '{backend.autograd_key}'", "leave out autograd")
+
+
+def problem_of_item(
+    role: Role, item: Item, known: set[str], own: dict[str, Roles], seen: set[tuple[str, str]]
+) -> Problem | None:
+    """The problem of an item; None if it is right. What upstream ignores is a warning."""
+    if item.listed in OPTIONS:  # reported with its operator, or its group
+        return None
+    if item.name not in known:
+        ignored = item.listed in ("symint", "ir_gen")
+        hint = nearest(item.name, sorted(known)) or "an overload is a part of the name, as in add.Tensor"
+        also = ": torchgen ignores it" if ignored else ""
+        problem = f"no function is called '{item.name}'{also}"
+        return Problem(role, "", "", problem, hint, warning=ignored, rule=IGNORED if ignored else "")
+    if (item.name, item.listed) in seen:
+        problem = f"'{item.name}' is twice in {item.listed}"
+        return Problem(role, "", "", problem, "remove one", warning=True, rule="listed-twice")
+    lists = own[item.name]
+    if item.listed == "symint" and not (lists.kernel or lists.autograd):
+        problem = f"'{item.name}' has no kernel: torchgen ignores it here"
+        return Problem(role, "", "", problem, "list it in supported, too", warning=True, rule=IGNORED)
+    return None
 
 
 def structured_errors(heads: Sequence[Listed], roles: Mapping[str, Roles]) -> list[tuple[str, SpecError]]:

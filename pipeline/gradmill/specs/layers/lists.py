@@ -124,8 +124,9 @@ def mapping_of(text: str, wanted: Collection[str]) -> dict[str, Node]:
     return values
 
 
-def check_lists(text: str, lists: tuple[str, ...]) -> None:
-    """Raises a SpecError if the file has none of the lists, or if a key resembles the name of a missing one."""
+def check_lists(text: str, lists: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The lists that a file lacks, each with a hint. Raises a SpecError if it has none of the lists, or if a key
+    resembles the name of a missing one."""
     known = keys_of(text)
     keys = list(mapping_of(text, lists)) if known is None else known
     missing = [name for name in lists if name not in keys]
@@ -135,3 +136,5 @@ def check_lists(text: str, lists: tuple[str, ...]) -> None:
             present = f"it has {', '.join(keys)}" if keys else "the file is empty"
             hint = f"{hint} {present}" if hint else present
             raise SpecError(f"there is no list '{name}' in the file", hint, needle=name)
+    others = ", ".join(name for name in keys if name not in lists)
+    return [(name, f"it has {others}") for name in missing]

@@ -1,0 +1,62 @@
+"""The keys of a layer's entries that a description omits or misspells, and those that no entry has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from gradmill.model.keys import KEYS
+from gradmill.model.layers import SpecSource, Versions
+from gradmill.problems.names import closest
+from gradmill.problems.problem import nearest
+from gradmill.specs.layers.reading import Diagnostic
+
+
+def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSource, list[Diagnostic]]:
+    """The description's rules for a file, and the errors in them: keys that are another generator's are dropped,
+    version keys that it omits or misspells are added. `entry_keys`: the keys of the entries, each with whether its
+    values look like releases."""
+    errors: list[Diagnostic] = []
+    if not layer.layer:
+        return layer, errors
+    known = (*KEYS[layer.role], *layer.drop, *layer.version_keys)
+    others = tuple(name for name in entry_keys if name not in known)
+    misspelt = {near: name for name in layer.version_keys if name not in entry_keys and (near := closest(name, others))}
+    for near, name in misspelt.items():
+        at = (*layer.at, "versions", "keys")
+        errors.append(Diagnostic(at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name))
+    foreign = [
+        name
+        for name in others
+        if entry_keys[name] or (layer.role == "native" and not closest(name, known))
+        if name not in misspelt and not layer.keep
+    ]
+    releases = [name for name in foreign if entry_keys[name]]
+    if foreign:
+        shown = " and ".join(f"'{name}'" for name in foreign)
+        dropped = [name for name in foreign if name not in releases]
+        texts = [f"drop = {json.dumps([*layer.drop, *dropped])}"] if dropped else []
+        texts += [f"versions = {{ keys = {json.dumps([*layer.version_keys, *releases])} }}"] if releases else []
+        hint = f"write {' and '.join(texts)}"
+        errors.append(Diagnostic(layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint))
+    versions = layer.versions or Versions(())
+    if releases or misspelt:
+        named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
+        layer = replace(layer, versions=replace(versions, keys=named))
+    return (replace(layer, drop=(*layer.drop, *foreign)) if foreign else layer), errors
+
+
+def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[Diagnostic]:
+    """The warnings about keys in a description that no entry of a file has."""
+    own = KEYS[layer.role] if layer.layer else ()
+    others = tuple(name for name in (*entry_keys, *own) if name not in (*layer.drop, *layer.keep))
+    named = {"drop": layer.drop, "keep": layer.keep, "versions": layer.version_keys}
+    for at, name in ((at, name) for at, names in named.items() for name in names if entry_keys):
+        is_misspelt = at == "versions" and closest(name, others)  # `settled` has it as an error
+        if name not in entry_keys and not (at == "keep" and name in own) and not is_misspelt:
+            hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
+            path = (*layer.at, at, "keys") if at == "versions" else (*layer.at, at)
+            problem = f"no entry has the key '{name}'"
+            yield Diagnostic(path, problem, hint, name, follows=True, suspected="unmatched-key")
