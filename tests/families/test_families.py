@@ -16,8 +16,7 @@ from test_recipes import is_shown, steps
 from gradmill.families.family import Family
 from gradmill.families.table import FAMILIES, TEMPLATES
 from gradmill.stages.kinds import kind_of
-from gradmill.stages.kinds.kind import Kind
-from gradmill.stages.named import found
+from gradmill.stages.kinds.kind import Kind, found
 
 VIEWS = ["ViewFuncs.cpp", "ViewFuncs.h"]
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from gradmill.grammar.buckets import bucket_of, in_buckets
+from gradmill.lints import cut
 from gradmill.model.autograd import Definition
 from gradmill.model.layers import layer_of
 from gradmill.problems.problem import SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.stages.set import release
-from gradmill.stages.specs import entries, title, value
+from gradmill.stages.specs import entries, texts, title, value
 
 T = TypeVar("T")
 Titled = tuple[str, str, str]  # a definition's entry, the schema that it names, the operator's name
@@ -68,6 +69,27 @@ def in_order(db: Database, items: Iterable[T], entry: Callable[[T], str]) -> lis
     """Items in the order of their entries in the file. `entry` returns the entry of an item."""
     place = {name: i for i, name in enumerate(db.names(entries, "derivatives"))}
     return sorted(items, key=lambda each: place[entry(each)])
+
+
+# ---- formulas that YAML cuts off
+
+
+def explained(db: Database, entry: str, suspicion: SpecError) -> SpecError:
+    """A suspicion about a formula. If its end is suspicious and a comment follows, the comment is reported instead.
+    Only then does the result depend on the text of the file."""
+    if suspicion.rule not in cut.BY_A_CUT:
+        return suspicion
+    place = db.names(entries, "derivatives").index(entry)
+    return cut.cut_off(texts(db, "derivatives")[place].text, suspicion)
+
+
+@query
+def reading_on(db: Database) -> None:
+    """Reports comments after formulas that are complete without them, but read as their continuation."""
+    for entry, piece in zip(db.names(entries, "derivatives"), texts(db, "derivatives")):
+        raw = value(db, "derivatives", entry) if cut.may_go_on(piece.text) else None
+        for error in cut.reading_on(piece.text, raw) if raw is not None else ():
+            db.report(problem_of(error, "derivatives", entry, title(raw, "name"), warning=True))
 
 
 @query

@@ -10,7 +10,7 @@ from gradmill.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError,
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.stages.kernels import definition_of
-from gradmill.stages.named import found
+from gradmill.stages.kinds.kind import found
 from gradmill.stages.schemas import entry_of, function
 from gradmill.stages.set import defines, release
 from gradmill.stages.units import unit
@@ -67,7 +67,9 @@ def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False
         for each in (error, *error.others):
             problem = problem_of(each, *_place(db, family, name, each))
             if isinstance(kind, BackendFamily):
-                problem = _within_backend(db, kind.role, name, problem)
+                from gradmill.stages.backend import placed
+
+                problem = placed(db, kind.role, name, problem)
             db.report(_ranked(problem, kind))
         return {}
 
@@ -84,12 +86,6 @@ def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role
         return member.role, entry_of(next(named, member.function)), error.op
     place = definition_of(db, member.function) if error.role == "derivatives" else None
     return place or (member.role, member.entry, member.overload)
-
-
-def _within_backend(db: Database, role: Role, name: str, problem: Problem) -> Problem:
-    from gradmill.stages.backend import placed
-
-    return placed(db, role, name, problem)
 
 
 def _ranked(problem: Problem, kind: Family) -> Problem:

@@ -18,7 +18,7 @@ from gradmill.problems.problem import Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
 from gradmill.query.query import Table, query, table
-from gradmill.stages.derivatives import Titled, buckets, definition, in_order, titles
+from gradmill.stages.derivatives import Titled, buckets, definition, explained, in_order, reading_on, titles
 from gradmill.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
 from gradmill.stages.set import release
 
@@ -45,7 +45,8 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
         try:
             functions[entry] = Target(listed[operators.canonical(schema, name)][0])
         except SpecError as error:
-            _report(db, error, titled, _seen(error, listed))
+            for each in (error, *error.others):
+                db.report(replace(_problem(each, titled), see=_seen(error, listed)))
     defined = {target.function for target in functions.values()}
     for titled in titles(db, bucket):
         target = functions.get(titled[0]) if layer_of(titled[0]) else None
@@ -101,7 +102,6 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
     from gradmill.lints.suspicion import of_names, suspicious
     from gradmill.releases.elsewhere import dated_name
     from gradmill.rules.derivatives.info import create_infos, valid_rows  # much code, only for formulas that changed
-    from gradmill.stages.formulas.cut import explained
     from gradmill.stages.formulas.vocabulary import Vocabulary
 
     target = targets.item(db, bucket_of(entry), entry)
@@ -264,24 +264,14 @@ def reverse_of(db: Database, row: NodeRow) -> Reverse:
 @query
 def stage(db: Database) -> int:
     """Validates all infos and their rows; returns the number of rows."""
-    from gradmill.stages.formulas.cut import reading_on
-
     db.digest(reading_on)
     return len(rows(db))
 
 
-_See = tuple[Role, str, str]
-
-
-def _seen(error: SpecError, listed: Sequence[Listed]) -> _See | None:
+def _seen(error: SpecError, listed: Sequence[Listed]) -> tuple[Role, str, str] | None:
     """The entry that an error also points at, and the text there; None if it points at none."""
     of = {head.schema: name for name, head in listed}
     return ("native", of[error.see[0]], error.see[1]) if error.see else None
-
-
-def _report(db: Database, error: SpecError, titled: Titled, see: _See | None = None) -> None:
-    for each in (error, *error.others):
-        db.report(replace(_problem(each, titled), see=see))
 
 
 def _problem(error: SpecError, titled: Titled, *, warning: bool = False) -> Problem:

@@ -19,6 +19,7 @@ from gradmill.problems.problem import Role, TextError
 from gradmill.query.database import Database
 from gradmill.query.memo import digest, encode
 from gradmill.query.query import query, table
+from gradmill.rules.layers.entry import looks_like
 from gradmill.specs.entries import Piece, head, outdented, parse_pieces, parse_plain, unused_anchors
 from gradmill.specs.spec_set import ROLES
 from gradmill.stages.generator import changed
@@ -46,20 +47,12 @@ def parsed(db: Database, key: str, group: str) -> list[Named] | None:
     named = []
     role = role_of(key)
     for piece in pieces.item(db, key, group) or []:
-        value = parse_plain(piece, role) or parsed_as_yaml(db, role, piece)
-        if value is None:
+        try:
+            value = parse_plain(piece, role) or parse_pieces([piece], role)[0]
+        except TextError:
             return None
         named.append((name_of(value, role), Raw(value)))
     return named
-
-
-@query
-def parsed_as_yaml(db: Database, role: Role, text: str) -> bytes | None:
-    """The value of an entry that needs a YAML parser; None if it cannot be parsed separately."""
-    try:
-        return parse_pieces([text], role)[0]
-    except TextError:
-        return None
 
 
 @query
@@ -145,8 +138,6 @@ def chosen(db: Database, key: str, group: str) -> list[Chosen]:
 @query
 def keys_of_group(db: Database, key: str, group: str) -> dict[str, bool]:
     """The keys of the entries of a group, each with whether its values look like releases in all entries."""
-    from gradmill.rules.layers.entry import looks_like
-
     keys: dict[str, bool] = {}
     for _, raw in _of_group(db, key, group):
         entry = msgspec.msgpack.decode(raw)

@@ -9,8 +9,7 @@ from gradmill.query.query import table
 from gradmill.rules.native.heads import names_of
 from gradmill.stages import selection
 from gradmill.stages.kernels import kernels
-from gradmill.stages.kinds.kind import Kind
-from gradmill.stages.named import found
+from gradmill.stages.kinds.kind import Kind, found
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets, entry_of, function, heads
 from gradmill.stages.set import release

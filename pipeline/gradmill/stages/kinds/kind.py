@@ -1,11 +1,21 @@
-"""What a kind of units has."""
+"""What a kind of units has, and what a family says of its units by the names of functions."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from gradmill.families.family import Family
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
+
+
+@cache
+def found(name: str) -> Any:
+    """A function by its module and name, such as `schemas.function`, or by the whole name of its module. Modules are
+    loaded when one is needed: few runs have most families."""
+    module, _, function = name.rpartition(".")
+    return getattr(import_module(module if module.startswith("gradmill.") else f"gradmill.stages.{module}"), function)
 
 
 def itself(db: Database, family: Family, function: str) -> list[str]:

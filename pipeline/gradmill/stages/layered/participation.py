@@ -11,6 +11,7 @@ from gradmill.model.native import FunctionSummary
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
+from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified, within
 from gradmill.specs.entries import cut, head, parse_whole
 from gradmill.stages import infos
@@ -30,8 +31,6 @@ def base_names(db: Database) -> list[str]:
 
 def _names_in(db: Database, key: str) -> set[str]:
     """The operators in a file that is a list, before any diff and any choice; none if it is not YAML."""
-    from gradmill.rules.layers.entry import operator_of  # only needed with layers
-
     whole = text(db, key) or ""
     pieces = cut(whole)
     if pieces is not None:
