@@ -50,8 +50,9 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
     defined = {target.function for target in functions.values()}
     for titled in titles(db, bucket):
         target = functions.get(titled[0]) if layer_of(titled[0]) else None
-        if target is not None and (error := of_other_namespace(titled, target.function, listed, defined)) is not None:
-            db.report(_problem(error, titled, warning=True))
+        other = of_other_namespace(titled, target.function, listed, defined) if target is not None else None
+        if other is not None:
+            db.report(_problem(other, titled, warning=True))
     return functions
 
 

@@ -38,7 +38,7 @@ def registrations(db: Database, bucket: str) -> dict[str, Registered]:
         group = group_of(db, members)
         if group is not None:
             for key, declared in _keys(db, group):
-                found[f"{key} {first}"] = Registered(*astuple(members), declared)
+                found[f"{key} {first}"] = Registered(*astuple(members), declared=declared)
     return found
 
 

@@ -278,8 +278,8 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[byte
             yield ordered(db, layout, shards, name, part.family, part.place).encode()
         else:
             place = next(places)
-            for _, *own in joined((at, each[place]) for at, each in listed):
-                yield from own
+            for _, between, own in joined((at, each[place]) for at, each in listed):
+                yield from (between, own)
 
 
 @query

@@ -7,7 +7,6 @@ torchgen: `gen.get_grouped_native_functions`, `gen.get_ns_grouped_kernels`, `gen
 from collections.abc import Iterator
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from gradmill.families.kernel_headers.files import NAMESPACE, keys_with_headers
 from gradmill.model.native import DeclaredKernels, NativeFunction
@@ -106,9 +105,8 @@ def _spaces(db: Database) -> dict[str, Space]:
     found: dict[str, Space] = {}
     for name, own in in_order(db, sorted(listed, key=lambda each: each[1].rank), lambda each: each[1].before):
         known = found.get(name, own)
-        found[name] = replace(
-            known, declares=known.declares or own.declares, registers=known.registers or own.registers
-        )
+        flags = known.declares or own.declares, known.registers or own.registers
+        found[name] = Space(known.before, known.rank, *flags)
     return found
 
 

@@ -1,5 +1,7 @@
 """Stubs of kernels that are compiled ahead of time, by dispatch key and operator."""
 
+from msgspec.structs import replace
+
 from gradmill.families.family import Family
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.units import Unit
@@ -7,7 +9,6 @@ from gradmill.query.database import Database
 from gradmill.stages.kinds.kind import Kind
 from gradmill.stages.native_aot import base_of, declarations
 from gradmill.stages.operators import operators
-from gradmill.stages.schemas import entry_of
 
 
 def listed(db: Database, family: Family) -> list[Unit]:
@@ -21,17 +22,8 @@ def named(db: Database, family: Family, name: str) -> Unit | None:
     members = operators.item(db, bucket_of(base_of(own)), base_of(own)) if own is not None else None
     if own is None or members is None:
         return None
-    title, entry = f"{own.op}_aot_stub", entry_of(members.first)
-    return Unit(
-        name=name,
-        title=title,
-        shard_key=base_of(own),
-        overload=own.op,
-        role="native",
-        entry=entry,
-        dispatch_key=own.key,
-        function=members.first,
-    )
+    unit = replace(members.unit(name), title=f"{own.op}_aot_stub", dispatch_key=own.key)
+    return replace(unit, overload=own.op, functions=())
 
 
 def of_function(db: Database, family: Family, identity: str) -> list[str]:

@@ -76,9 +76,7 @@ def all_participants(db: Database) -> list[Listed]:
             or name in special
         ]
     left_out = set(listed(asked.exclude))
-    functions = [
-        (name, head) for name, head in functions if head.name not in left_out and qualified(head) not in left_out
-    ]
+    functions = [each for each in functions if left_out.isdisjoint((each[1].name, qualified(each[1])))]
     return ordered(db, functions, lambda each: each[0], lambda each: each[1].cpp_name)
 
 
