@@ -3,7 +3,7 @@
 torchgen: `gen.gen_source_files`.
 """
 
-from msgspec.structs import astuple, replace
+from msgspec.structs import asdict, replace
 
 from gradmill.model.native import RegisteredKernels
 from gradmill.model.units import Unit
@@ -38,7 +38,7 @@ def registrations(db: Database, bucket: str) -> dict[str, Registered]:
         group = group_of(db, members)
         if group is not None:
             for key, declared in _keys(db, group):
-                found[f"{key} {first}"] = Registered(*astuple(members), declared=declared)
+                found[f"{key} {first}"] = Registered(**asdict(members), declared=declared)
     return found
 
 
