@@ -32,7 +32,7 @@ _LOADED = """
     gradmill.releases.names gradmill.reports.explain_text gradmill.rules.derivatives.info
     gradmill.lints.suspicion gradmill.rules.kernels.derivative gradmill.rules.matching.differentiability
     gradmill.rules.matching.inplace gradmill.rules.matching.naming gradmill.rules.matching.target
-    gradmill.rules.native.entry gradmill.rules.native.generation gradmill.specs.values gradmill.stages.formulas.cut
+    gradmill.rules.native.entry gradmill.rules.native.generation gradmill.specs.values
     gradmill.stages.formulas.vocabulary gradmill.stages.manifest gradmill.stages.shard
 """.split()
 
