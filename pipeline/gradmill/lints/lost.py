@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from gradmill.model.regex import regex
-from gradmill.problems.names import EDITS_OF_LONG, Hint, nearest
+from gradmill.problems.names import Hint, nearest
 from gradmill.problems.problem import SpecError
 
 _FOREACH = "_foreach_"
@@ -33,20 +33,9 @@ def suspects(without: Iterable[tuple[str, str]], names: Collection[str]) -> Iter
 def near_misses(suspects: Iterable[Suspect], derived: Collection[str]) -> Iterator[NearMiss]:
     """The suspects with nearly the name of a function that has a derivative. `derived` are the names of all declared
     functions with derivatives, without the generated ones."""
-    letters: dict[int, list[tuple[str, int]]] = {}  # by length
-    for other in derived:
-        letters.setdefault(len(other), []).append((other, _letters(other)))
     for function, name in suspects:
         base = _base(name)
-        own = _letters(base)
-        lengths = range(len(base) - EDITS_OF_LONG, len(base) + EDITS_OF_LONG + 1)
-        near = [
-            other
-            for length in lengths
-            for other, bits in letters.get(length, ())
-            if (own ^ bits).bit_count() <= 2 * EDITS_OF_LONG  # so few edits change no more letters
-        ]
-        hint = nearest(base, near) if near else ""
+        hint = nearest(base, derived)
         close = hint.fix[1] if isinstance(hint, Hint) and hint.fix is not None else ""
         if close and not close.endswith("_") and name.replace(base, close) not in derived:
             yield function, name, close
@@ -66,11 +55,6 @@ def lost(name: str, close: str, schema: str, others: Iterable[str]) -> SpecError
 def _base(name: str) -> str:
     """The operator that a function could inherit a derivative from."""
     return name.removeprefix(_FOREACH).removesuffix("_")
-
-
-def _letters(name: str) -> int:
-    """The letters of a name, as bits."""
-    return sum(1 << ord(letter) for letter in {*name})
 
 
 def _arguments(schema: str) -> str:

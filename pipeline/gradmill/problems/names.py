@@ -1,7 +1,4 @@
-"""Suggests the existing name nearest to an unknown one, for hints.
-
-difflib ranks the names. It is slow, so it compares only names that share enough letters.
-"""
+"""Suggests the existing name nearest to an unknown one, for hints: difflib ranks the names."""
 
 from __future__ import annotations
 
@@ -10,8 +7,6 @@ from functools import lru_cache
 from typing import Self
 
 NEAR = 0.6  # the least difflib ratio of a suggestion
-_SEEN_TIMES = 4  # occurrences of a letter that are counted apart; further ones are summed over all letters
-_LETTERS = 128
 
 
 class Hint(str):
@@ -23,11 +18,6 @@ class Hint(str):
         hint = super().__new__(cls, text)
         hint.fix = fix
         return hint
-
-
-# The letters of a name as bits, one per letter and occurrence up to `_SEEN_TIMES`; the number of further ones; the
-# number of all; the name.
-_Letters = tuple[int, int, int, str]
 
 
 def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> str:
@@ -66,8 +56,9 @@ def is_certain(name: str, close: str, names: Iterable[str]) -> bool:
     edits = EDITS_OF_LONG if min(len(name), len(close)) >= LONG else 1
     if len(close) < SHORT or name.strip("_") == close.strip("_") or name.lower() == close.lower():
         return False
-    within = {other for other in names if abs(len(other) - len(name)) <= edits and _edits(name, other) <= edits}
-    return within == {close}
+    letters = {*name}
+    near = (each for each in names if abs(len(each) - len(name)) <= edits and len(letters ^ {*each}) <= 2 * edits)
+    return {other for other in near if _edits(name, other) <= edits} == {close}
 
 
 SHORT = 3  # one edit turns a shorter name into too many others
@@ -91,40 +82,18 @@ def _edits(one: str, other: str) -> int:
 
 @lru_cache(maxsize=1024)
 def closest(name: str, names: tuple[str, ...]) -> str:
-    """The first result of `difflib.get_close_matches`, "" if it has none."""
+    """The first result of `difflib.get_close_matches`, "" if it has none. It compares few names: those that share
+    enough letters, from the one that shares most of them."""
     from difflib import SequenceMatcher
 
-    bits, more, length, _ = _letters(name)
-    shortest, longest = int(length * NEAR / (2 - NEAR)), int(length * (2 - NEAR) / NEAR) + 1
-    bounds = [
-        (2.0 * ((bits & others).bit_count() + (more and min(more, left))) / (length + size), other)
-        for others, left, size, other in _letters_of(names)
-        if shortest <= size <= longest and size
-    ]
-    near = sorted((pair for pair in bounds if pair[0] >= NEAR), reverse=True)
-    matcher = SequenceMatcher(b=name)
-    best = (NEAR, "")
-    for bound, other in near:
-        if bound < best[0]:
-            break
+    matcher, sharing = SequenceMatcher(b=name), []
+    for other in dict.fromkeys(names):
         matcher.set_seq1(other)
-        best = max(best, (matcher.ratio(), other))
+        if matcher.real_quick_ratio() >= NEAR and (bound := matcher.quick_ratio()) >= NEAR:
+            sharing.append((bound, other))
+    best = (NEAR, "")
+    for bound, other in sorted(sharing, reverse=True):
+        if bound >= best[0]:
+            matcher.set_seq1(other)
+            best = max(best, (matcher.ratio(), other))
     return best[1]
-
-
-@lru_cache(maxsize=64)
-def _letters_of(names: tuple[str, ...]) -> list[_Letters]:
-    return [_letters(name) for name in dict.fromkeys(names)]
-
-
-@lru_cache(maxsize=8192)  # two lists of operators differ in few names
-def _letters(name: str) -> _Letters:
-    bits = 0
-    for letter in name:
-        bit = 1 << (ord(letter) % _LETTERS * _SEEN_TIMES)
-        for _ in range(_SEEN_TIMES):
-            if not bits & bit:
-                bits |= bit
-                break
-            bit <<= 1
-    return bits, len(name) - bits.bit_count(), len(name), name
