@@ -51,7 +51,7 @@ def cut_values(text: str, role: Role = "derivatives") -> list[object]:
     """The values of the entries, each read on its own."""
     pieces = entries.cut(text)
     assert pieces is not None
-    return [msgspec.msgpack.decode(value) for value in entries.parse_pieces([piece.text for piece in pieces], role)]
+    return [msgspec.msgpack.decode(entries.parse_one(piece.text, role)) for piece in pieces]
 
 
 def whole_values(text: str, role: Role = "derivatives") -> list[object]:
@@ -64,7 +64,7 @@ def test_entries_read_one_by_one_are_those_of_the_whole_file(role: Role, texts: 
     for text in texts[role]:
         pieces = entries.cut(text)
         assert pieces is not None
-        actual = list(zip(pieces, entries.parse_pieces([piece.text for piece in pieces], role)))
+        actual = [(piece, entries.parse_one(piece.text, role)) for piece in pieces]
         assert actual == entries.parse_whole(text, role)
 
 
@@ -188,7 +188,7 @@ def test_the_order_of_dispatch_rows_is_kept() -> None:
 def test_plain_entries_are_read_without_a_yaml_parser() -> None:
     code = (
         "import sys; from gradmill.specs import entries;"
-        "entries.parse_pieces(['- name: f\\n  self: grad'], 'derivatives'); sys.exit('yaml' in sys.modules)"
+        "entries.parse_one('- name: f\\n  self: grad', 'derivatives'); sys.exit('yaml' in sys.modules)"
     )
     assert run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 

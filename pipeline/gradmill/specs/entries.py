@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 # Matches what looks like an anchor or an alias, since such an entry may depend on another one. Also matches a block
 # scalar that keeps its trailing blank lines: cutting removes them.
 _REFERENCE = regex(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
-# Two fast patterns: every match of _REFERENCE has one of them, and few entries do.
-_HINTS = (regex(r"[&*][^\s,]"), regex(r"[|>]\d?\+"))
 
 # Matches a line that starts with anything but an entry, a comment or a space. Text with document marks, directives or
 # unindented lists is not cut. Nor is text with Unicode line ends, which only YAML counts as line ends.
@@ -109,26 +107,26 @@ def outdented(piece: str) -> str:
 
 def refers(piece: str) -> bool:
     """Whether an entry may depend on another one, by an anchor or an alias."""
-    return any(hint.search(piece) for hint in _HINTS) and _REFERENCE.search(piece) is not None
+    return _REFERENCE.search(piece) is not None
 
 
-def parse_plain(text: str, role: Role) -> bytes | None:
-    """The value of one entry's text; None if only a YAML parser can read it."""
-    value = plain.read(text)
-    return None if value is None else encoded(value, role)
-
-
-def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
-    """The value of each entry's text; raises a TextError if they cannot be parsed one by one.
+def parse_one(text: str, role: Role) -> bytes:
+    """The value of one entry's text; raises a TextError if it cannot be parsed alone.
 
     The place in this error is meaningless: `parse_whole` then reports the right one, or succeeds if only the cut was
     wrong.
     """
-    values: dict[str, object] = {text: plain.read(text) for text in texts}
-    rest = [text for text, value in values.items() if value is None]
-    if rest:
-        values |= _parse_with_yaml(rest, role)
-    return [encoded(values[text], role) for text in texts]
+    value: object = plain.read(text)
+    if value is None:
+        from gradmill.specs.values import load_document
+
+        if refers(text):
+            raise TextError("the entry refers to another one", "", 1, 1)
+        nodes = load_document(f"{text}\n") or []
+        if len(nodes) != 1:
+            raise TextError("the text cannot be cut into entries", "", 1, 1)
+        value = _builder(text, role)(nodes[0])
+    return encoded(value, role)
 
 
 def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
@@ -185,29 +183,11 @@ def unused_anchors(text: str) -> list[TextError]:
     return errors
 
 
-def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
-    """The value of each piece by its text; the pieces must differ."""
-    if any(map(refers, pieces)):
-        raise TextError("an entry refers to another one", "", 1, 1)
-    build = _builder("\n".join(pieces), role)
-    return {piece: build(_node_of(piece)) for piece in pieces}
-
-
 def _builder(text: str, role: Role) -> Callable[[Node], object]:
     """A function that turns the YAML nodes of `text` into plain values."""
     from gradmill.specs.values import NodeBudget, plain_value
 
     return partial(plain_value, budget=NodeBudget(text), role=role)
-
-
-def _node_of(piece: str) -> Node:
-    """The YAML node of a piece; raises a TextError unless it is exactly one list item."""
-    from gradmill.specs.values import load_document
-
-    nodes = load_document(f"{piece}\n") or []
-    if len(nodes) != 1:
-        raise TextError("the text cannot be cut into entries", "", 1, 1)
-    return nodes[0]
 
 
 def _pieces_of(nodes: list[Node], text: str) -> list[Piece]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from gradmill.model.regex import regex
 from gradmill.problems.problem import Role, SpecError
-from gradmill.specs.entries import Piece, outdented, parse_pieces
+from gradmill.specs.entries import Piece, outdented, parse_one
 
 MARK = b"gradmill:"  # few files have it
 _COMMENT = regex(r"(?:^|(?<=[ \t]))#[ \t]*gradmill:[ \t]*ignore\b[ \t]*(?P<rule>[\w-]*)[ \t]*(?P<reason>.*)")
@@ -79,6 +79,6 @@ def _is_text(piece: Piece, role: Role, number: int, column: int) -> bool:
         return False
     without = "\n".join([*lines[:place], lines[place][:column].rstrip(), *lines[place + 1 :]])
     try:
-        return parse_pieces([outdented(piece.text)], role) != parse_pieces([outdented(without)], role)
+        return parse_one(outdented(piece.text), role) != parse_one(outdented(without), role)
     except SpecError:  # it cannot be parsed alone
         return False

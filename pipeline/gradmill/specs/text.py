@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gradmill.model.regex import regex
 from gradmill.problems.problem import TextError
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
 
 _ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-_INDENTED = regex(rf"^[-?: ]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
 
 
 def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
@@ -70,16 +68,6 @@ def conflict_marker(text: str, marks: str = "<>=") -> TextError | None:
     error.needle = match.group()
     error.rule = "conflict-marker"
     return error
-
-
-def may_be_deep(text: str) -> bool:
-    """Whether YAML collections may be nested deeper than MAX_DEPTH.
-
-    They may be if an entry has that many brackets, or a line that much indentation: each character of it opens two
-    levels at most.
-    """
-    crowded = (entry.count("[") + entry.count("{") > MAX_DEPTH for entry in text.split("\n- "))
-    return _INDENTED.search(text) is not None or any(crowded)
 
 
 def too_deep(line: int, column: int) -> TextError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -16,27 +15,11 @@ from gradmill.model.entries import ODD_SET, ODD_VALUE
 from gradmill.model.keys import KEYS
 from gradmill.model.regex import regex
 from gradmill.problems.problem import Role, TextError
-from gradmill.specs.plain import WORDS
-from gradmill.specs.text import MAX_DEPTH, may_be_deep, too_deep
+from gradmill.specs.text import MAX_DEPTH, too_deep
 
 _STR = "tag:yaml.org,2002:str"
 
-_WORD_TAGS = {bool: "tag:yaml.org,2002:bool", type(None): "tag:yaml.org,2002:null"}
-
-
-class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML's safe loader, in C if available, with a shortcut for text that starts with a letter."""
-
-    def resolve(self, kind: type, value: str, implicit: Any) -> str:
-        """The tag that PyYAML gives a node.
-
-        PyYAML selects its patterns by the first letter, so it would run them on most plain scalars. A lookup in
-        `WORDS` is faster.
-        """
-        if kind is ScalarNode and implicit[0] and value[:1].isalpha():
-            return _WORD_TAGS[type(WORDS[value])] if value in WORDS else _STR
-        return str(super().resolve(kind, value, implicit))
-
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C if available
 
 # The tags of lists of pairs.
 _LISTS = ("tag:yaml.org,2002:omap", "tag:yaml.org,2002:pairs")
@@ -54,8 +37,7 @@ _OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary"
 
 def load_node(text: str) -> Node | None:
     """The YAML node of `text`; None if the text is empty. Raises a TextError if it is not YAML."""
-    if may_be_deep(text):
-        _check_depth(text)
+    _check_depth(text)
     try:
         node: Node | None = yaml.compose(text, Loader=Loader)
     except yaml.MarkedYAMLError as error:

@@ -20,7 +20,7 @@ from gradmill.query.database import Database
 from gradmill.query.memo import digest, encode
 from gradmill.query.query import query, table
 from gradmill.rules.layers.entry import looks_like
-from gradmill.specs.entries import Piece, head, outdented, parse_pieces, parse_plain, unused_anchors
+from gradmill.specs.entries import Piece, head, outdented, parse_one, unused_anchors
 from gradmill.specs.spec_set import ROLES
 from gradmill.stages.generator import changed
 from gradmill.stages.layered.files import Chosen, Named, current_text, cuts, is_layered, name_of, of_file, text, whole
@@ -48,7 +48,7 @@ def parsed(db: Database, key: str, group: str) -> list[Named] | None:
     role = role_of(key)
     for piece in pieces.item(db, key, group) or []:
         try:
-            value = parse_plain(piece, role) or parse_pieces([piece], role)[0]
+            value = parse_one(piece, role)
         except TextError:
             return None
         named.append((name_of(value, role), Raw(value)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from gradmill.problems.problem import Role, SpecError, TextError
-from gradmill.specs.entries import cut, parse_pieces, parse_plain, parse_whole, read_text
+from gradmill.specs.entries import cut, parse_one, parse_whole, read_text
 from gradmill.specs.text import MAX_BYTES
 
 _ENTRY = b"\n-"  # the boundary of two entries
@@ -61,6 +61,6 @@ def _changed(data: bytes, good: bytes) -> bytes:
 
 def _stands_alone(piece: str, role: Role) -> bool:
     try:
-        return parse_plain(piece, role) is not None or bool(parse_pieces([piece], role))
+        return bool(parse_one(piece, role))
     except TextError:
         return False
