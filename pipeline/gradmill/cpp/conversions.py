@@ -12,92 +12,55 @@ from collections.abc import Sequence
 
 from gradmill.model.regex import regex
 
-# Each type, and the types that it converts to.
-CONVERSIONS: dict[str, frozenset[str]] = {
-    source: frozenset((source, *targets.split()))
-    for source, targets in (
-        ("Tensor", "Tensor? Tensor[]"),
-        ("Tensor?", ""),
-        ("Tensor[]", ""),
-        ("Tensor?[]", ""),
-        ("int", "float bool SymInt int[] int[]? Scalar Scalar? int? SymInt? float? bool? float[] float[]? str"),
-        ("float", "int bool SymInt int[] int[]? Scalar Scalar? int? SymInt? float? bool? float[] float[]?"),
-        ("bool", "int float SymInt int[] int[]? Scalar Scalar? int? SymInt? float? bool? float[] float[]?"),
-        ("SymInt", "SymInt[] SymInt[]? Scalar Scalar? SymInt?"),
-        ("SymInt[]", "SymInt[]?"),
-        ("int[]", "int[]?"),
-        ("SymInt[]?", ""),
-        ("int[]?", ""),
-        ("Scalar", "Scalar? Scalar[]"),
-        ("Scalar?", ""),
-        ("Scalar[]", ""),
-        ("int?", "int[]? Scalar? SymInt? float? float[]?"),
-        ("SymInt?", "SymInt[]? Scalar?"),
-        ("float?", "int[]? Scalar? int? SymInt? float[]?"),
-        ("bool?", "int[]? Scalar? int? SymInt? float? float[]?"),
-        ("float[]", "float[]?"),
-        ("float[]?", ""),
-        ("str", "bool bool? str? TensorOptions Device Device?"),
-        ("str?", "Device?"),
-        ("ScalarType", "ScalarType? TensorOptions"),
-        ("ScalarType?", ""),
-        ("TensorOptions", ""),
-        ("Layout", "TensorOptions Layout?"),
-        ("Layout?", ""),
-        ("Device", "TensorOptions Device?"),
-        ("Device?", ""),
-        ("MemoryFormat", "TensorOptions MemoryFormat?"),
-        ("MemoryFormat?", ""),
-        ("Generator", "Generator?"),
-        ("Generator?", ""),
-        ("Storage", "int float bool int? float? bool?"),
-        ("bool[2]", ""),
-        ("bool[3]", ""),
-        ("bool[4]", ""),
-    )
-}
+_OF_NUMBERS = "SymInt int[] int[]? Scalar Scalar? int? SymInt? float? bool? float[] float[]?"
+# Each type, the types that it converts to, and how C++ writes it.
+_TYPES = (
+    ("Tensor", "Tensor? Tensor[]", "Tensor Variable"),
+    ("Tensor?", "", "optional<Tensor>"),
+    ("Tensor[]", "", "TensorList ITensorListRef ArrayRef<Tensor> vector<Tensor> variable_list"),
+    ("Tensor?[]", "", "List<optional<Tensor>>"),
+    ("int", f"float bool {_OF_NUMBERS} str", "int64_t int"),
+    ("float", f"int bool {_OF_NUMBERS}", "double"),
+    ("bool", f"int float {_OF_NUMBERS}", "bool"),
+    ("SymInt", "SymInt[] SymInt[]? Scalar Scalar? SymInt?", "SymInt"),
+    ("SymInt[]", "SymInt[]?", "SymIntArrayRef ArrayRef<SymInt> vector<SymInt>"),
+    ("int[]", "int[]?", "IntArrayRef ArrayRef<int64_t> vector<int64_t>"),
+    ("SymInt[]?", "", "OptionalSymIntArrayRef OptionalArrayRef<SymInt>"),
+    ("int[]?", "", "OptionalIntArrayRef OptionalArrayRef<int64_t>"),
+    ("Scalar", "Scalar? Scalar[]", "Scalar"),
+    ("Scalar?", "", "optional<Scalar>"),
+    ("Scalar[]", "", "ArrayRef<Scalar>"),
+    ("int?", "int[]? Scalar? SymInt? float? float[]?", "optional<int64_t>"),
+    ("SymInt?", "SymInt[]? Scalar?", "optional<SymInt>"),
+    ("float?", "int[]? Scalar? int? SymInt? float[]?", "optional<double>"),
+    ("bool?", "int[]? Scalar? int? SymInt? float? float[]?", "optional<bool>"),
+    ("float[]", "float[]?", ""),
+    ("float[]?", "", ""),
+    ("str", "bool bool? str? TensorOptions Device Device?", "string string_view char*"),
+    ("str?", "Device?", "optional<string_view> optional<string>"),
+    ("ScalarType", "ScalarType? TensorOptions", "ScalarType"),
+    ("ScalarType?", "", "optional<ScalarType>"),
+    ("TensorOptions", "", "TensorOptions"),
+    ("Layout", "TensorOptions Layout?", "Layout"),
+    ("Layout?", "", "optional<Layout>"),
+    ("Device", "TensorOptions Device?", "Device"),
+    ("Device?", "", ""),
+    ("MemoryFormat", "TensorOptions MemoryFormat?", "MemoryFormat"),
+    ("MemoryFormat?", "", "optional<MemoryFormat>"),
+    ("Generator", "Generator?", ""),
+    ("Generator?", "", "optional<Generator>"),
+    ("Storage", "int float bool int? float? bool?", ""),
+    ("bool[2]", "", ""),
+    ("bool[3]", "", ""),
+    ("bool[4]", "", ""),
+)
+CONVERSIONS = {source: frozenset((source, *targets.split())) for source, targets, _ in _TYPES}
+_OF_CPP = {cpp: type_ for type_, _, written in _TYPES for cpp in written.split()}
 
 _SIZED = regex(r"\[\d+\]")
 _ARRAY = regex(r"array<bool,(\d+)>|bool\[(\d+)\]")  # in C++ and in a schema
 _NESTED = regex(r"<[^<>]*,")  # a template of several types
 _QUALIFIED = regex(r"\bconst\b|\b(?:::)?(?:at|c10|std|torch|autograd)::|::(?=std\b)|[&\s]")
-# Each type, and how C++ writes it.
-_OF_CPP = {
-    cpp: type_
-    for type_, written in (
-        ("Tensor", "Tensor Variable"),
-        ("Tensor?", "optional<Tensor>"),
-        ("Tensor[]", "TensorList ITensorListRef ArrayRef<Tensor> vector<Tensor> variable_list"),
-        ("Tensor?[]", "List<optional<Tensor>>"),
-        ("int", "int64_t int"),
-        ("float", "double"),
-        ("bool", "bool"),
-        ("SymInt", "SymInt"),
-        ("SymInt[]", "SymIntArrayRef ArrayRef<SymInt> vector<SymInt>"),
-        ("int[]", "IntArrayRef ArrayRef<int64_t> vector<int64_t>"),
-        ("SymInt[]?", "OptionalSymIntArrayRef OptionalArrayRef<SymInt>"),
-        ("int[]?", "OptionalIntArrayRef OptionalArrayRef<int64_t>"),
-        ("Scalar", "Scalar"),
-        ("Scalar?", "optional<Scalar>"),
-        ("Scalar[]", "ArrayRef<Scalar>"),
-        ("int?", "optional<int64_t>"),
-        ("SymInt?", "optional<SymInt>"),
-        ("float?", "optional<double>"),
-        ("bool?", "optional<bool>"),
-        ("str", "string string_view char*"),
-        ("str?", "optional<string_view> optional<string>"),
-        ("ScalarType", "ScalarType"),
-        ("ScalarType?", "optional<ScalarType>"),
-        ("TensorOptions", "TensorOptions"),
-        ("Layout", "Layout"),
-        ("Layout?", "optional<Layout>"),
-        ("Device", "Device"),
-        ("MemoryFormat", "MemoryFormat"),
-        ("MemoryFormat?", "optional<MemoryFormat>"),
-        ("Generator?", "optional<Generator>"),
-    )
-    for cpp in written.split()
-}
 
 
 def accepts(argument: str, parameter: str) -> bool:

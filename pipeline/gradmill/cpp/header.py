@@ -135,16 +135,15 @@ def _closed(text: str, opening: int) -> int:
 
 def arity_of(parameters: str) -> Arity:
     """The number of arguments for a list of parameters; those with a default are optional."""
-    if parameters.strip() in ("", "void"):
+    pieces = _pieces(parameters)
+    if pieces in ([], ["void"]):
         return Arity(0, 0)
-    depth = defaults = 0
-    count = 1
-    for character in parameters.replace("->", "  "):
-        depth += (character in _OPEN) - (character in _CLOSE)
-        if depth == 0:
-            count += character == ","
-            defaults += character == "="
-    return Arity(count - defaults, ANY if "..." in parameters else count)
+    return Arity(sum("=" not in piece for piece in pieces), ANY if "..." in parameters else len(pieces))
+
+
+def _pieces(parameters: str) -> list[str]:
+    """The parameters in a list."""
+    return [parameters[start:end].strip() for start, end in parameters_of(f"{parameters})")]
 
 
 def parameters_of(text: str) -> list[tuple[int, int]]:
@@ -162,10 +161,7 @@ def parameters_of(text: str) -> list[tuple[int, int]]:
 
 
 def _types(parameters: str, count: int) -> tuple[str, ...]:
-    """The types of `count` parameters, as in `gradmill.cpp.conversions`; all "" if the list cannot be split safely."""
-    if count in (0, ANY):
+    """The types of `count` parameters, as in `gradmill.cpp.conversions`; all "" if there may be more."""
+    if count == ANY:
         return ("",) * count
-    pieces = [parameters[start:end] for start, end in parameters_of(f"{parameters})")]
-    if len(pieces) != count:
-        return ("",) * count
-    return tuple(of_cpp(_LAST_NAME.sub("", piece.partition("=")[0])) for piece in pieces)
+    return tuple(of_cpp(_LAST_NAME.sub("", piece.partition("=")[0])) for piece in _pieces(parameters)[:count])

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from gradmill.cpp.expression import Token
+from gradmill.cpp.identifiers import KEYWORDS
 from gradmill.cpp.overloads import SYMINT
 from gradmill.lints.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYPES, KnownNames
 from gradmill.lints.places import FormulaText
@@ -23,13 +24,10 @@ _ONLY_COMPILER = "only the C++ compiler can check it"
 _MANY = 20  # names that are reported in one formula
 _NEAR = 0.75  # how close a suggested name must be: there are thousands
 
-# Words of C++ that a bracket may follow, including types and mathematical functions.
-CPP_WORDS = frozenset(
+# Words that a bracket may follow: of C++, its types of integers, mathematical functions.
+CPP_WORDS = KEYWORDS.union(
     """
-    alignof auto bool catch char const_cast decltype delete do double dynamic_cast else float for if int int8_t int16_t
-    int32_t int64_t long new noexcept operator or and not return reinterpret_cast short signed size_t sizeof static_cast
-    static_assert switch throw typeid uint8_t uint16_t uint32_t uint64_t unsigned void while abs ceil fabs floor fmod
-    max min pow round
+    int8_t int16_t int32_t int64_t size_t uint8_t uint16_t uint32_t uint64_t abs ceil fabs floor fmod max min pow round
     """.split()
 )
 TYPE = regex(r"[A-Z]|k[A-Z]")  # how types and constants begin

@@ -22,15 +22,6 @@ CONSTANTS = frozenset(
     kComplexHalf
     """.split()
 )
-# Methods that no header declares by name: of numbers, by a macro; of the standard library's types; rewritten calls.
-METHODS = frozenset(
-    """
-    toByte toChar toShort toInt toLong toHalf toBFloat16 toFloat toDouble toBool toComplexHalf toComplexFloat
-    toComplexDouble toComplex append assign at back begin c_str capacity cbegin cend clear count data emplace
-    emplace_back empty end erase find first front get has_value imag insert length pop_back push_back rbegin real
-    rend reserve reset resize second size substr swap value value_or sym_blocksize
-    """.split()
-)
 TYPES = tuple(
     """
     Tensor Scalar SymInt SymFloat SymBool IntArrayRef SymIntArrayRef ArrayRef TensorList TensorOptions TensorGeometry
@@ -41,30 +32,34 @@ TYPES = tuple(
 # Methods of other types than tensors, of those that some type has.
 _OF_LIST = frozenset(
     """
-    at back begin cbegin cend clear data emplace_back empty end equals erase fill front insert pop_back push_back rbegin
+    at back begin cbegin cend clear data emplace_back empty end equals erase front insert pop_back push_back rbegin
     rend reserve resize size slice swap vec
     """.split()
 )
 _OF_OPTIONAL = frozenset("emplace has_value reset swap value value_or".split())
+_OF_STR = _OF_LIST.union("append assign c_str capacity count find length substr".split())
+_CONVERSIONS = frozenset(  # of numbers, by a macro
+    """
+    toBFloat16 toBool toByte toChar toComplex toComplexDouble toComplexFloat toComplexHalf toDouble toFloat toHalf
+    toInt toLong toShort
+    """.split()
+)
 _OWN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("int", "float", "bool"), frozenset()),
     "SymInt": frozenset("clone expect_int guard_int has_hint is_symbolic max maybe_as_int min".split()),
-    "Scalar": frozenset(
+    "Scalar": _CONVERSIONS.union(
         """
         conj equal isBoolean isComplex isFloatingPoint isIntegral isSymBool isSymFloat isSymInt isSymbolic log to
-        toBFloat16 toBool toByte toChar toComplex toComplexDouble toComplexFloat toComplexHalf toDouble toFloat toHalf
-        toInt toLong toShort toSymFloat toSymInt type
+        toSymFloat toSymInt type
         """.split()
     ),
-    "str": _OF_LIST.union("append assign c_str capacity count find length substr".split()),
+    "str": _OF_STR,
 }
+# Methods that no header declares by name: also of tuples and of complex numbers, and a rewritten call.
+METHODS = _OF_STR | _OF_OPTIONAL | _CONVERSIONS | frozenset("first get imag real second sym_blocksize".split())
 # Methods of other types that a tensor does not have.
-NO_TENSOR_METHODS = frozenset(
-    """
-    at back begin emplace_back end erase front has_value insert pop_back push_back reserve toBFloat16 toBool toByte
-    toChar toComplex toComplexDouble toComplexFloat toComplexHalf toDouble toFloat toHalf toInt toLong toShort value
-    value_or
-    """.split()
+NO_TENSOR_METHODS = (_OF_LIST | _OF_OPTIONAL | _CONVERSIONS).difference(
+    "data empty reset resize size slice swap".split()
 )
 
 

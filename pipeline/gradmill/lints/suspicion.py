@@ -35,13 +35,7 @@ from gradmill.problems.problem import SpecError, nearest
 from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
 from gradmill.rules.derivatives.saved import replaced_within
 
-_WORDS = frozenset(
-    """
-    true false nullptr auto bool break case char class const constexpr continue default delete do double else enum
-    float for if int int64_t long new nullopt operator or and not return short signed sizeof size_t static struct
-    switch template this throw typename union unsigned using void volatile while std at c10 torch
-    """.split()
-)
+_WORDS = identifiers.KEYWORDS.union("int64_t nullopt size_t std at c10 torch".split())
 
 _OF_NAMES = frozenset(
     ("unknown-name", "unknown-function", "unknown-constant", "unknown-type", "output-differentiability", *UNREADABLE)
