@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 
-from gradmill.model.entries import PAIRS
-from gradmill.model.keys import KEYS
+from gradmill.model.autograd import Definition
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
 
@@ -28,10 +27,11 @@ def cut_off(text: str, suspicion: SpecError) -> SpecError:
     return _cut_off(suspicion.field, _CUT_OFF, "put the formula in quotes") if follows else suspicion
 
 
-def reading_on(text: str, entry: object) -> Iterator[SpecError]:
+def reading_on(text: str, definition: Definition) -> Iterator[SpecError]:
     """The comments after formulas of an entry that are complete without them, but read as their continuation."""
-    for field, formula in _formulas(entry):
-        if _reads_on(text, field, formula):
+    for key, row in ((key, row) for key, rows in definition.dispatch for row in rows):
+        field = ("dispatch", key, row.key) if definition.by_key else (row.key,)
+        if _reads_on(text, field, row.formula):
             yield _cut_off(field, _READS_ON, "remove '#', or reword the comment")
 
 
@@ -45,19 +45,6 @@ def _cut_off(field: tuple[str, ...], problem: str, hint: str) -> SpecError:
     from gradmill.problems.locate import COMMENT
 
     return SpecError(problem, hint, field=field, needle=COMMENT, rule="cut-off")
-
-
-def _formulas(entry: object) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The fields of an entry that are formulas."""
-    if not isinstance(entry, Mapping):
-        return
-    dispatch = entry.get("dispatch")
-    by_key = dispatch.get(PAIRS) if isinstance(dispatch, Mapping) else None
-    groups = [(("dispatch", key), rows) for key, rows in by_key] if isinstance(by_key, list) else [((), entry)]
-    for field, rows in groups:
-        for key, formula in rows.items() if isinstance(rows, Mapping) else ():
-            if isinstance(formula, str) and (field or key not in KEYS["derivatives"]):
-                yield (*field, key), formula
 
 
 def _reads_on(text: str, field: tuple[str, ...], formula: str) -> bool:

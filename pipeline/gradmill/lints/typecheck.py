@@ -94,7 +94,7 @@ def _stray(text: FormulaText, token: Token, before: Token) -> SpecError:
 
 
 class _Checker:
-    """Visits the nodes of one formula and sets the type of each."""
+    """Visits the nodes of one formula and sets the type of each: `check_call` is for nodes of the kind `call`."""
 
     def __init__(self, text: FormulaText, variables: Variables, known: KnownNames) -> None:
         self._formula, self._text, self._error = text.whole, text.of, text.error
@@ -113,9 +113,9 @@ class _Checker:
                 if node.name in _WORDS and node.name not in self._types:
                     yield self._word(node)
                 continue
-            check = _CHECKS.get(node.kind)
+            check: Callable[[Node], Iterator[SpecError]] | None = getattr(self, f"check_{node.kind}", None)
             if check is not None:
-                yield from check(self, node)
+                yield from check(node)
             else:
                 node.type = self._plain(node)
 
@@ -155,7 +155,7 @@ class _Checker:
         fix = (name, right) if name != "None" else None
         return self._error(node.start, f"'{name}' is Python's", hint, "python-word", fix)
 
-    def _char(self, node: Node) -> Iterator[SpecError]:
+    def check_char(self, node: Node) -> Iterator[SpecError]:
         text = node.name[1:-1]
         if len(text) > 1 and not text.startswith("\\"):
             wrong, right = node.name, f'"{text}"'
@@ -177,7 +177,7 @@ class _Checker:
 
     # ---- members and calls
 
-    def _member(self, node: Node) -> Iterator[SpecError]:
+    def check_member(self, node: Node) -> Iterator[SpecError]:
         of, name = node.parts[0], node.name
         arrow = self._formula.find("->", of.end, node.end - len(name)) >= 0
         if arrow and of.type in _NO_POINTER and not (of.kind == "name" and of.name in self._variables.optional):
@@ -204,7 +204,7 @@ class _Checker:
             else:
                 yield self._error(start, f"a tensor has no member '{name}'", "", "uncalled-method")
 
-    def _call(self, node: Node) -> Iterator[SpecError]:
+    def check_call(self, node: Node) -> Iterator[SpecError]:
         callee, arguments = node.parts[0], node.parts[1:]
         name = callee.name
         for argument in arguments:
@@ -243,7 +243,7 @@ class _Checker:
             if last.endswith("_") and arguments and id(arguments[0]) in self._shared:
                 yield from self._in_place(node, last, arguments[0])
 
-    def _braces(self, node: Node) -> Iterator[SpecError]:
+    def check_braces(self, node: Node) -> Iterator[SpecError]:
         """Sets the type of a tuple or an array in braces; reports an array with another number of values."""
         if node.name in _TUPLES:
             node.type = self._tuple(node, node.parts)
@@ -339,7 +339,7 @@ class _Checker:
             problem, hint = f"'{written}' of {of.type}, which is not a tuple", f"write {self._text(of)}"
         yield self._error(node.start, problem, hint, "tuple-index")
 
-    def _index(self, node: Node) -> Iterator[SpecError]:
+    def check_index(self, node: Node) -> Iterator[SpecError]:
         """Sets the type of an element; reports one past the end of an array."""
         of, at = node.parts
         if of.kind == "name" and of.name == "grads" and "grads" in self._types:
@@ -472,7 +472,7 @@ class _Checker:
 
     # ---- operators
 
-    def _unary(self, node: Node) -> Iterator[SpecError]:
+    def check_unary(self, node: Node) -> Iterator[SpecError]:
         operand = node.parts[0]
         if node.name in ("!", "not"):
             node.type = "bool"
@@ -487,7 +487,7 @@ class _Checker:
             if operand.type.endswith("?"):
                 yield self._no_value(node, operand)
 
-    def _binary(self, node: Node) -> Iterator[SpecError]:
+    def check_binary(self, node: Node) -> Iterator[SpecError]:
         left, right = node.parts
         name = node.name
         if id(left) not in self._characters or id(right) not in self._characters:
@@ -538,7 +538,7 @@ class _Checker:
         problem = "'@' is Python's"
         return self._error(node.start, problem, f"write {call}", "python-operator", (self._text(node), call))
 
-    def _power(self, node: Node) -> Iterator[SpecError]:
+    def check_power(self, node: Node) -> Iterator[SpecError]:
         base, exponent = node.parts
         if not exponent.type or exponent.type.endswith("?"):
             return  # it may be the value of a pointer
@@ -551,7 +551,7 @@ class _Checker:
         fix = (self._text(node), call) if certain else None
         yield self._error(node.start, "'**' is Python's", f"write {call}", "python-operator", fix)
 
-    def _assign(self, node: Node) -> Iterator[SpecError]:
+    def check_assign(self, node: Node) -> Iterator[SpecError]:
         target = node.parts[0]
         node.type = target.type
         if id(target) in self._shared and target.type == "Tensor" and node.name != "=":
@@ -560,7 +560,7 @@ class _Checker:
             what, fix = self._shared[id(target)], (node.name, operator)
             yield self._changed(start, node.name, what, f"write '{operator}'", fix)
 
-    def _conditional(self, node: Node) -> Iterator[SpecError]:
+    def check_conditional(self, node: Node) -> Iterator[SpecError]:
         condition, yes, no = node.parts
         node.type = yes.type if yes.type == no.type else ""
         if condition.type in _NO_CONDITION:
@@ -568,28 +568,13 @@ class _Checker:
             hint = f"write {call}" if condition.type == "Tensor" else "compare it"
             yield self._error(node.start, f"invalid condition before '?': {condition.type}", hint, "no-condition")
 
-    def _python_conditional(self, node: Node) -> Iterator[SpecError]:
+    def check_python(self, node: Node) -> Iterator[SpecError]:
         condition, yes, no = node.parts
         node.type = yes.type if yes.type == no.type else ""
         written = f"{self._text(condition)} ? {self._text(yes)} : {self._text(no)}"
         hint = f"write {written}, in quotes"
         fix = (self._text(node), written)
         yield self._error(node.start, "'if' and 'else' within an expression are Python's", hint, "python-operator", fix)
-
-
-_CHECKS: dict[str, Callable[[_Checker, Node], Iterator[SpecError]]] = {
-    "char": _Checker._char,
-    "braces": _Checker._braces,
-    "index": _Checker._index,
-    "member": _Checker._member,
-    "call": _Checker._call,
-    "unary": _Checker._unary,
-    "binary": _Checker._binary,
-    "assign": _Checker._assign,
-    "conditional": _Checker._conditional,
-    "python": _Checker._python_conditional,
-    "power": _Checker._power,
-}
 
 
 def _typed(overloads: Sequence[DeclaredOverload], place: int) -> str:

@@ -21,9 +21,10 @@ def dated(error: SpecError, accepts: Callable[[Release], bool], *, keep: bool = 
 
 def dated_name(error: SpecError, name: str) -> SpecError:
     """The same for a function that the release lacks."""
-    from gradmill.releases.names import spans_of  # large tables
+    from gradmill.releases.names import names_of  # large tables
 
-    return _dated(error, [release for release in _RELEASES if any(_within(release, *span) for span in spans_of(name))])
+    tables = [(release, names_of(release)) for release in _RELEASES]
+    return _dated(error, [release for release, own in tables if name in (*own.functions, *own.others, *own.helpers)])
 
 
 def doubt(refused: Collection[Iterable[str]], count: int) -> str:
@@ -50,13 +51,6 @@ def _dated(error: SpecError, releases: list[str], *, keep: bool = False) -> Spec
 @cache
 def _all() -> tuple[Release, ...]:
     return tuple(map(resolve, _RELEASES))
-
-
-def _within(release: str, since: str, until: str) -> bool:
-    at = _RELEASES.index(release)
-    first = _RELEASES.index(since) if since in _RELEASES else 0
-    last = _RELEASES.index(until) if until in _RELEASES else len(_RELEASES)
-    return first <= at <= last
 
 
 def _span(releases: list[str]) -> str:

@@ -8,13 +8,13 @@ torchgen: `gen_aoti_c_shim.gen_declaration_and_definition`,
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from gradmill.model.regex import regex
 from gradmill.model.shims import FALLBACKS, SHIMIFIED, ShimVersion
 from gradmill.problems.problem import SpecError, TextError, all_of
 from gradmill.releases.model import Release
-from gradmill.specs.text import parse_python
+from gradmill.specs.text import assigned, parse_python, python_error
 
 Versions = tuple[ShimVersion, ...]  # the newest first
 
@@ -30,8 +30,13 @@ def read_fallback_ops(text: str, release: Release) -> dict[str, dict[str, Versio
     lists: dict[str, dict[str, Versions]] = {}
     errors: list[SpecError] = []
     for statement in module.body:
-        for name, value in _assigned(statement, errors):
+        name, value = assigned(statement) or ("", None)
+        if value is not None and name in _LISTS:
             lists[name] = _list(value, release, errors)
+        elif not _is_harmless(statement):
+            hint = f"write only {' and '.join(_LISTS)}, as literals"
+            problem = "the module is read as data, not executed: this is not one of its lists"
+            errors.append(python_error(statement, problem, hint))
     for name in _LISTS if "aten" in release.shim_devices else _LISTS[:1]:
         if name not in lists:
             errors.append(TextError(f"the list {name} is missing", f"write {name} = {{…}}", 1, 1))
@@ -40,20 +45,11 @@ def read_fallback_ops(text: str, release: Release) -> dict[str, dict[str, Versio
     return lists
 
 
-def _assigned(statement: ast.stmt, errors: list[SpecError]) -> Iterable[tuple[str, ast.expr]]:
-    """The list that a statement assigns, if it does. Any other but a comment could change one."""
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-        return
-    if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-        return
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    names = [target.id for target in targets if isinstance(target, ast.Name)]
-    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-    if value is None or len(names) != 1 or names[0] not in _LISTS:
-        hint = f"write only {' and '.join(_LISTS)}, as literals"
-        errors.append(_error(statement, "the module is read as data, not executed: this is not one of its lists", hint))
-    else:
-        yield names[0], value
+def _is_harmless(statement: ast.stmt) -> bool:
+    """Whether a statement changes no list."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _list(value: ast.expr, release: Release, errors: list[SpecError]) -> dict[str, Versions]:
@@ -65,13 +61,13 @@ def _list(value: ast.expr, release: Release, errors: list[SpecError]) -> dict[st
         rows = [*zip(value.keys, value.values)]
     else:
         expected = "a dictionary" if release.shim_versions else "a set"
-        errors.append(_error(value, f"not {expected}, written as a literal", "write the names between braces"))
+        errors.append(python_error(value, f"not {expected}, written as a literal", "write the names between braces"))
         return {}
     for key, row in rows:
         try:
             name = _literal(key or value)
             if not isinstance(name, str):
-                raise _error(key or value, f"not the name of an operator: {name!r}", "write 'aten.add.Tensor'")
+                raise python_error(key or value, f"not the name of an operator: {name!r}", "write 'aten.add.Tensor'")
             found[name] = _versions(row, release) if row is not None else (ShimVersion(1, ()),)
         except SpecError as error:
             errors.append(error)
@@ -84,19 +80,19 @@ def _versions(row: ast.expr, release: Release) -> Versions:
         return (ShimVersion(1, ()),)
     value, has_since = _literal(row), release.shim_versions == "metadata"
     if not isinstance(value, dict):
-        raise _error(row, f"not a dictionary of versions: {value!r}", "write {} if there is one version")
+        raise python_error(row, f"not a dictionary of versions: {value!r}", "write {} if there is one version")
     found = {1: ShimVersion(1, (), _since(value.get(_SINCE), row) if has_since else "")}
     for key, own in value.items():
         if key == _SINCE and has_since:
             continue
         number = _number(key, row)
         if number in found:
-            raise _error(row, f"version '{key}' is already defined", "number versions from v2")
+            raise python_error(row, f"version '{key}' is already defined", "number versions from v2")
         if has_since and not isinstance(own, dict):
-            raise _error(row, f"version '{key}' is not a dictionary", "write {'new_args': ['name']}")
+            raise python_error(row, f"version '{key}' is not a dictionary", "write {'new_args': ['name']}")
         added = own.get(_NEW, []) if has_since else own
         if not isinstance(added, list) or not all(isinstance(each, str) for each in added):
-            raise _error(row, f"the new arguments of version '{key}' are not a list of names", "write ['name']")
+            raise python_error(row, f"the new arguments of version '{key}' are not a list of names", "write ['name']")
         found[number] = ShimVersion(number, tuple(added), _since(own.get(_SINCE), row) if has_since else "")
     return tuple(found[number] for number in sorted(found, reverse=True))
 
@@ -107,14 +103,14 @@ def _number(key: object, row: ast.expr) -> int:
             return int(key[1:])
     except ValueError:
         pass
-    raise _error(row, f"not a version: {key!r}", "write 'v2'")
+    raise python_error(row, f"not a version: {key!r}", "write 'v2'")
 
 
 def _since(value: object, row: ast.expr) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or not _MACRO.fullmatch(value):
-        raise _error(row, f"'{_SINCE}' is not a macro of a release: {value!r}", "write 'TORCH_VERSION_2_13_0'")
+        raise python_error(row, f"'{_SINCE}' is not a macro of a release: {value!r}", "write 'TORCH_VERSION_2_13_0'")
     return value
 
 
@@ -129,8 +125,4 @@ def _literal(node: ast.expr) -> object:
             _literal(key): _literal(value) for key, value in zip(node.keys, node.values) if key is not None
         }
         return named
-    raise _error(node, "this is computed, and the module is not executed", "write a literal")
-
-
-def _error(node: ast.stmt | ast.expr, problem: str, hint: str) -> TextError:
-    return TextError(problem, hint, node.lineno, node.col_offset + 1)
+    raise python_error(node, "this is computed, and the module is not executed", "write a literal")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from gradmill.model.native_aot import AotDeclaration
 from gradmill.model.regex import regex
 from gradmill.problems.problem import TextError
-from gradmill.specs.text import parse_python
+from gradmill.specs.text import assigned, parse_python, python_error
 
 _OP, _KEY, _UNCONDITIONAL = "ATEN_OP", "DISPATCH_KEY", "UNCONDITIONAL"
 _CONSTANTS = (_OP, _KEY, "KERNEL_MODULE")
@@ -30,7 +30,7 @@ def read_declaration(text: str) -> AotDeclaration:
     """The declaration. Raises a TextError for one that is computed, and for a module that upstream refuses."""
     module = parse_python(text)
     _check_names(module)
-    constants = _constants(module)
+    constants = dict(filter(None, map(assigned, module.body)))
     for name in _CONSTANTS:
         if name not in constants:
             raise TextError(f"the module has no constant {name}", f"write {name} = '…'", 1, 1)
@@ -45,17 +45,19 @@ def read_declaration(text: str) -> AotDeclaration:
 
 def _check_names(module: ast.Module) -> None:
     """Refuses what may give another value to a constant than its one assignment, and declarations that are computed."""
-    assigned: set[str] = set()
+    bound: set[str] = set()
     for node in _of_scope(module):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-            raise _error(node, "an import of all names may replace a constant", "import names one by one")
+            raise python_error(node, "an import of all names may replace a constant", "import names one by one")
         names = _named(node)
         if _FAMILY in names and node in module.body:
-            raise _error(node, "the declarations are computed, and the module is not executed", "write a module each")
+            raise python_error(
+                node, "the declarations are computed, and the module is not executed", "write a module each"
+            )
         for name in (*_CONSTANTS, _UNCONDITIONAL, _ARCHS):
-            if name in names and name in assigned:
-                raise _error(node, f"{name} is assigned again, and the module is not executed", "assign it once")
-            assigned.update({name} & names)
+            if name in names and name in bound:
+                raise python_error(node, f"{name} is assigned again, and the module is not executed", "assign it once")
+            bound.update({name} & names)
 
 
 def _of_scope(module: ast.Module) -> Iterator[ast.AST]:
@@ -81,22 +83,11 @@ def _named(node: ast.AST) -> set[str]:
     return set(node.names) if isinstance(node, ast.Global) else set()
 
 
-def _constants(module: ast.Module) -> dict[str, ast.expr]:
-    """The values that the module assigns to single names."""
-    found: dict[str, ast.expr] = {}
-    for node in module.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-        if value is not None and len(targets) == 1 and isinstance(targets[0], ast.Name):
-            found[targets[0].id] = value
-    return found
-
-
 def _literal(node: ast.expr, kind: type) -> object:
     if isinstance(node, ast.Constant) and isinstance(node.value, kind):
         return node.value
     title = "a text" if kind is str else "True or False"
-    raise _error(node, f"this is not {title}, written as a literal: the module is not executed", f"write {title}")
+    raise python_error(node, f"this is not {title}, written as a literal: the module is not executed", f"write {title}")
 
 
 def _check_archs(node: ast.expr) -> None:
@@ -109,7 +100,7 @@ def _check_archs(node: ast.expr) -> None:
     wrong = [each for each in archs if not isinstance(each, str) or not _is_arch(each)]
     if wrong or not archs:
         problem = f"{wrong[0]!r} is not an architecture that upstream knows" if wrong else f"{_ARCHS} names none"
-        raise _error(node, problem, f"write {_ARCHS} = ('sm_90a', 'sm_100a'), or leave it out")
+        raise python_error(node, problem, f"write {_ARCHS} = ('sm_90a', 'sm_100a'), or leave it out")
 
 
 def _is_arch(name: str) -> bool:
@@ -126,8 +117,4 @@ def _check_functions(module: ast.Module) -> None:
             if name in _FUNCTIONS:
                 raise TextError(f"the module has no function {name}", f"define {name}", 1, 1)
         elif number is not None and len(node.args.posonlyargs + node.args.args) != number:
-            raise _error(node, f"{name} needs {number} parameters", "give it as many")
-
-
-def _error(node: ast.stmt | ast.expr | ast.AST, problem: str, hint: str) -> TextError:
-    return TextError(problem, hint, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+            raise python_error(node, f"{name} needs {number} parameters", "give it as many")

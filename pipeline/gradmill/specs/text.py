@@ -42,6 +42,19 @@ def parse_python(text: str) -> ast.Module:
         raise TextError(f"not Python: {getattr(error, 'msg', error)}", "correct the file", line, column) from error
 
 
+def assigned(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """The only name that a statement assigns to, and the value; None for any other statement."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+    name = targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
+    return (name, value) if name and value is not None else None
+
+
+def python_error(node: ast.AST, problem: str, hint: str) -> TextError:
+    """An error at a node of a module."""
+    return TextError(problem, hint, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+
 def check_characters(text: str) -> None:
     """Raises a TextError at the first control character."""
     plain = text.isascii() and not text.encode().translate(None, _ASCII)

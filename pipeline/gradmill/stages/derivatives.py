@@ -87,9 +87,11 @@ def explained(db: Database, entry: str, suspicion: SpecError) -> SpecError:
 def reading_on(db: Database) -> None:
     """Reports comments after formulas that are complete without them, but read as their continuation."""
     for entry, piece in zip(db.names(entries, "derivatives"), texts(db, "derivatives")):
-        raw = value(db, "derivatives", entry) if cut.may_go_on(piece.text) else None
-        for error in cut.reading_on(piece.text, raw) if raw is not None else ():
-            db.report(problem_of(error, "derivatives", entry, title(raw, "name"), warning=True))
+        own = definition(db, entry) if cut.may_go_on(piece.text) else None
+        if own is not None:
+            op = own.schema.partition("(")[0]
+            for error in cut.reading_on(piece.text, own):
+                db.report(problem_of(error, "derivatives", entry, op, warning=True))
 
 
 @query

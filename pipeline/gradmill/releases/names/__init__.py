@@ -19,7 +19,7 @@ newest release that was read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -38,7 +38,7 @@ class Names(Struct, frozen=True):
     helpers: dict[str, tuple[int, int]]  # -> minimum and maximum number of arguments
 
 
-@lru_cache(maxsize=2)
+@cache
 def names_of(version: str) -> Names:
     """The names of a known minor release."""
     return read_names(version, _TEXTS)
@@ -53,22 +53,6 @@ def read_names(version: str, texts: Mapping[str, str]) -> Names:
     others = tuple(name for (name,) in _rows(texts["others"], version))
     helpers = {name: (int(least), int(most)) for name, least, most in _rows(texts["helpers"], version)}
     return Names(counted("functions"), others, counted("methods"), helpers)
-
-
-def spans_of(name: str) -> list[tuple[str, str]]:
-    """The releases that have a function, as pairs of the first and the last one; "" if it has no bound."""
-    return _spans().get(name, [])
-
-
-@lru_cache(maxsize=1)
-def _spans() -> dict[str, list[tuple[str, str]]]:
-    spans: dict[str, list[tuple[str, str]]] = {}
-    for table in ("functions", "others", "helpers"):
-        for line in _TEXTS[table].splitlines():
-            row, _, span = line.partition("; ")
-            since, dash, until = span.partition("-")
-            spans.setdefault(row.partition(" ")[0], []).append((since, until if dash else since))
-    return spans
 
 
 @lru_cache(maxsize=2)
