@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from itertools import groupby
+from operator import attrgetter
 
-from gradmill.reports.diff.code_changes import CodeChange, CodeReport
+from gradmill.reports.diff.code_changes import CodeReport
 from gradmill.reports.diff.code_text import summary, title
-from gradmill.reports.diff.html import page, section_of
+from gradmill.reports.diff.html import page
 from gradmill.reports.diff.hunks import Hunk
 from gradmill.reports.diff.text import describe
 
@@ -18,26 +19,16 @@ _SIGNS = {"-": "del", "+": "ins"}
 
 def render(report: CodeReport) -> str:
     """The HTML of a page with each change of generated code, by file. It refers to no other file."""
-    head = f"Generated code from {describe(report.before)} to {describe(report.after)}"
-    chips = (
-        f'<button type="button" aria-pressed="false" data-kind="{kind}">{kind}<b>{number}</b></button>\n'
-        for kind, number in sorted(Counter(change.change for change in report.changes).items())
+    counts = sorted(Counter(change.change for change in report.changes).items())
+    return page(
+        "code.html",
+        title=f"Generated code from {describe(report.before)} to {describe(report.after)}",
+        chips=[(kind, kind, number) for kind, number in counts],
+        summary=summary(report),
+        files=[(file, list(own)) for file, own in groupby(report.changes, attrgetter("file"))],
+        title_of=title,
+        hunk_html=hunk_html,
     )
-    body = (
-        part
-        for file, listed in groupby(report.changes, lambda change: change.file)
-        for part in section_of(escape(file) or "Around units", map(_article, listed))
-    )
-    return page().substitute(
-        title=escape(head), figures=escape(summary(report)), chips="".join(chips), body="".join(body)
-    )
-
-
-def _article(change: CodeChange) -> str:
-    names = escape(" ".join(f"{each.op} {each.name}" for each in change.names).lower())
-    head = f'<div class="head"><h3><code>{escape(title(change))}</code></h3></div>'
-    hunks = "".join(map(hunk_html, change.hunks))
-    return f'<article data-kinds="{change.change}" data-name="{names}">\n{head}\n{hunks}</article>\n'
 
 
 def hunk_html(hunk: Hunk) -> str:
