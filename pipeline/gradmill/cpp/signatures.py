@@ -9,6 +9,7 @@ torchgen: `signatures.CppSignature`, `signatures.CppSignatureGroup`, `cpp.argume
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
 from msgspec import Struct
 
@@ -65,44 +66,22 @@ def cpp_signatures(
     """
     schema = function.func
     forms = (False, True) if schema.options_index is not None or schema.out else (False,)
-    returns = returns_type(function, release)
-    return tuple(
-        _signature(function, release, returns, symint=symint, faithful=faithful, method=method, fallback=fallback)
-        for symint in ((False, True) if has_symint(schema) else (False,))
-        for faithful in forms
-    )
-
-
-def _signature(
-    function: NativeFunction,
-    release: Release,
-    returns: str,
-    *,
-    symint: bool,
-    faithful: bool,
-    method: bool,
-    fallback: bool,
-) -> CppSignature:
-    own = function.func.self_argument if method else None
-    prefix = "__dispatch_" if fallback else ""
-    parameters = tuple(
-        CppParameter(
-            each.name,
-            each.bound,
-            each.cpp.passed,
-            None if faithful else binding_default(each, function, release, symint=symint),
+    own = schema.self_argument if method else None
+    returns, prefix, signatures = returns_type(function, release), "__dispatch_" if fallback else "", []
+    for symint, faithful in product((False, True) if has_symint(schema) else (False,), forms):
+        parameters = tuple(
+            CppParameter(
+                each.name,
+                each.bound,
+                each.cpp.passed,
+                None if faithful else binding_default(each, function, release, symint=symint),
+            )
+            for each in bindings(function, release, symint=symint, faithful=faithful)
+            if own is None or each.name != own.name
         )
-        for each in bindings(function, release, symint=symint, faithful=faithful)
-        if own is None or each.name != own.name
-    )
-    return CppSignature(
-        prefix + cpp_name(function.func, symint=symint, faithful=faithful),
-        prefix + cpp_name(function.func, faithful=faithful),
-        returns,
-        parameters,
-        symint,
-        faithful,
-    )
+        name, template_name = (prefix + cpp_name(schema, symint=each, faithful=faithful) for each in (symint, False))
+        signatures.append(CppSignature(name, template_name, returns, parameters, symint, faithful))
+    return tuple(signatures)
 
 
 def passed(signature: CppSignature, goals: Iterable[Goal], *, method: bool = False) -> str:

@@ -5,6 +5,8 @@ entry, and stores the result as a `Problem`. Only `gradmill.problems.locate` con
 `file:line:column`, and only to report a problem.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from msgspec import Struct
@@ -12,7 +14,7 @@ from msgspec.structs import force_setattr
 
 from gradmill.problems.names import Hint, nearest
 
-__all__ = ["Errors", "Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of"]
+__all__ = ["Errors", "Problem", "Role", "SpecError", "TextError", "all_of", "at_field", "nearest", "problem_of"]
 
 Role = Literal[
     "native",
@@ -115,6 +117,17 @@ class Errors:
         """Raises one SpecError for all errors so far, if there are any."""
         if self.found:
             raise all_of(self.found)
+
+
+@contextmanager
+def at_field(*field: str) -> Iterator[None]:
+    """Puts a path of keys in front of the field of an error, and of those behind it."""
+    try:
+        yield
+    except SpecError as error:
+        for each in (error, *error.others):
+            each.field = (*field, *each.field)
+        raise
 
 
 def all_of(errors: list[SpecError]) -> SpecError:

@@ -15,7 +15,7 @@ from gradmill.model.entries import ODD_SET, ODD_VALUE, PAIRS
 from gradmill.model.keys import ENTRY_KEY, KEYS
 from gradmill.model.regex import regex
 from gradmill.problems.names import closest
-from gradmill.problems.problem import Errors, SpecError, nearest
+from gradmill.problems.problem import Errors, SpecError, at_field, nearest
 from gradmill.releases.model import Release
 from gradmill.rules.derivatives.forward import NON_DIFFERENTIABLE, misplaced_word
 
@@ -149,9 +149,8 @@ def _formula(key: object, formula: object, field: tuple[str, ...]) -> Formula:
     if not isinstance(formula, str):
         words = (*_OWN_KEYS, NON_DIFFERENTIABLE)
         if isinstance(formula, list) and closest(key, words) == NON_DIFFERENTIABLE:
-            error = misplaced_word(key, [str(item) for item in formula])
-            error.field = (*field, *error.field)
-            raise error
+            with at_field(*field):
+                raise misplaced_word(key, [str(item) for item in formula])
         meant = "" if field else nearest(key, _OWN_KEYS)
         if meant:
             raise SpecError(f"unknown key '{key}'", meant, field=(key,), at_key=True)

@@ -13,7 +13,7 @@ from gradmill.cpp.bindings import bindings
 from gradmill.model.autograd import Definition, DifferentiableInput, Formula, Info, SavedAttribute
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import is_tensor_like
-from gradmill.problems.problem import Errors, SpecError
+from gradmill.problems.problem import Errors, SpecError, at_field
 from gradmill.releases.model import Release
 from gradmill.rules.derivatives.backward import Differentiated
 from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
@@ -41,13 +41,8 @@ def create_infos(definition: Definition, function: NativeFunction, release: Rele
     of = Differentiated(function, arguments, gradients, release)
     infos, errors = [], Errors()
     for key, rows in definition.dispatch:
-        with errors:
-            try:
-                infos.append((key, _create_info(definition, rows, of)))
-            except SpecError as error:
-                for each in (error, *error.others):
-                    each.field = (*_field(definition, key), *each.field)
-                raise
+        with errors, at_field(*_field(definition, key)):
+            infos.append((key, _create_info(definition, rows, of)))
     errors.check()
     return infos
 

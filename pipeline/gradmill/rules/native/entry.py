@@ -11,18 +11,19 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from gradmill.grammar.checks import unwritten_out
+from gradmill.grammar.names import parse_operator_name
 from gradmill.grammar.schema import SchemaParser
 from gradmill.model.keys import KEYS, LINE, SHARED
 from gradmill.model.native import Kernel, NativeFunction, UfuncLoop
 from gradmill.model.schema import Schema, schema_kind
-from gradmill.problems.problem import Errors, SpecError, nearest
+from gradmill.problems.problem import Errors, SpecError, at_field, nearest
 from gradmill.releases.elsewhere import dated
 from gradmill.releases.model import Release
 from gradmill.rules.derivatives.definition import no_such_key
 from gradmill.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, kernels_of, parse_dispatch
 from gradmill.rules.native.heads import is_view
 from gradmill.rules.native.precompute import parse_precompute
-from gradmill.rules.native.settings import check_name, settings_of
+from gradmill.rules.native.settings import settings_of
 from gradmill.rules.native.ufunc import parse_ufunc
 
 Entry = Mapping[str, object]
@@ -131,14 +132,10 @@ def _schema(entry: Entry, parser: SchemaParser) -> tuple[str, Schema]:
         raise SpecError(
             f"more than one level of namespace: '{'::'.join(namespaces)}'", "write namespace::name(…)", field=("func",)
         )
-    try:
+    with at_field("func"):
         if "(" in "".join(namespaces):  # a type is written as in C++
             parser.parse(text.partition("(")[0].rpartition("::")[2] + text[text.index("(") :])
         return (namespaces[0] if namespaces and namespaces[0] else "aten"), parser.parse(schema)
-    except SpecError as error:
-        for each in (error, *error.others):
-            each.field = ("func",)
-        raise
 
 
 def _variants(entry: Entry) -> tuple[str, ...]:
@@ -162,8 +159,9 @@ def _autogen(entry: Entry) -> tuple[str, ...]:
     if not isinstance(text, str):
         raise SpecError(f"not text: {text!r}", field=("autogen",))
     names = text.split(", ") if text else []
-    for name in names:
-        check_name(name, "autogen")
+    with at_field("autogen"):
+        for name in names:
+            parse_operator_name(name)
     return tuple(names)
 
 

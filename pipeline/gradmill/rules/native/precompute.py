@@ -10,7 +10,7 @@ from __future__ import annotations
 from gradmill.grammar.schema import SchemaParser
 from gradmill.model.native import Precompute
 from gradmill.model.schema import Argument
-from gradmill.problems.problem import SpecError
+from gradmill.problems.problem import SpecError, at_field
 
 _FIELD = ("precomputed",)
 
@@ -43,11 +43,8 @@ def parse_precompute(raw: object, parser: SchemaParser) -> Precompute | None:
 
 
 def _declarations(text: str, parser: SchemaParser) -> tuple[Argument, ...]:
-    try:
+    with at_field(*_FIELD):
         declared = tuple(parser.argument(piece.strip()) for piece in text.split(","))
-    except SpecError as error:
-        error.field = _FIELD
-        raise
     for argument in declared:
         if argument.name.upper() == argument.name:
             raise SpecError(

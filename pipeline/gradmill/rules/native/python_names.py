@@ -17,7 +17,7 @@ from gradmill.model.keys import KEYS
 from gradmill.model.native import FunctionSummary
 from gradmill.model.regex import regex
 from gradmill.model.schema import Schema
-from gradmill.problems.problem import SpecError, nearest
+from gradmill.problems.problem import SpecError, at_field, nearest
 from gradmill.releases.model import Release
 from gradmill.rules.derivatives.definition import no_such_key
 
@@ -60,11 +60,8 @@ def parse_form(value: object, schemas: SchemaParser) -> DeprecatedForm:
             raise no_such_key(value, key, f"no '{key}'", f"write {key}: {row.about}")
         if not isinstance(value[key], str):
             raise SpecError(f"'{key}' must be text", f"write {key}: {row.about}", field=(key,))
-    try:
+    with at_field("name"):
         schema = schemas.parse(value["name"])
-    except SpecError as error:
-        error.field = ("name",)
-        raise
     match = _CALL.match(value["aten"])
     if match is None:
         raise SpecError(f"not a call: '{value['aten']}'", "write name(arguments)", field=("aten",))

@@ -13,16 +13,7 @@ from typing import Any
 
 from gradmill.grammar.names import parse_operator_name
 from gradmill.model.keys import KEYS, Key, Value
-from gradmill.problems.problem import Errors, SpecError, nearest
-
-
-def check_name(name: str, key: str) -> None:
-    """Raises a SpecError at the key if `name` is not an operator name."""
-    try:
-        parse_operator_name(name)
-    except SpecError as error:
-        error.field = (key,)
-        raise
+from gradmill.problems.problem import Errors, SpecError, at_field, nearest
 
 
 def settings_of(entry: Mapping[str, object]) -> dict[str, Any]:
@@ -55,7 +46,8 @@ def _unqualified(value: object, key: Key) -> str | None:
 def _operator(value: object, key: Key) -> str | None:
     name = _unqualified(value, key)
     if name is not None:
-        check_name(name, key.name)
+        with at_field(key.name):
+            parse_operator_name(name)
     return name
 
 
