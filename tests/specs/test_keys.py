@@ -7,7 +7,6 @@ from typing import Any, cast
 import pytest
 
 from gradmill.grammar.schema import parser
-from gradmill.lints import cut
 from gradmill.model.keys import KEYS, Key
 from gradmill.model.layers import SpecSource
 from gradmill.problems.problem import SpecError
@@ -52,7 +51,8 @@ def test_a_definition_has_it() -> None:
     assert raised.value.hint == "did you mean 'added_key'?"
     (node,) = load_document(f"- name: {SCHEMA}\n  added_key: 'grad + 1'\n  dispatch: {{}}\n  other: {{1: 2}}\n") or []
     value = plain_value(node, NodeBudget(""), "derivatives")
-    assert list(cut._formulas({**cast(dict[str, Any], value), "dispatch": None})) == []
+    own = cast(dict[str, Any], value)
+    assert parse_definition({key: own[key] for key in ("name", "added_key")}, RELEASE)[0].dispatch[0][1] == ()
 
 
 def test_a_deprecated_form_has_it() -> None:
