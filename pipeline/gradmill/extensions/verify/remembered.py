@@ -72,8 +72,8 @@ def changed_since(began: Moment, paths: Iterable[str]) -> bool:
 
 def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
     """Deletes what no run will read: verdicts of another gradmill or torch, and of former texts of a Node; samples and
-    headers of another torch; and libraries of killed runs. `codes`: the digests of gradmill's code, as stores have them in their
-    names; `torch`: the installed version, "" for none, which keeps those of all."""
+    headers of another torch; and libraries of killed runs. `codes`: the digests of gradmill's code, as stores have them
+    in their names; `torch`: the installed version, "" for none, which keeps those of all."""
     before = _size(folder)
     remove_killed(folder)
     stats = ((stat_of(str(path)), path) for path in folder.glob(f"{_VERDICT}*[0-9a-f]"))  # no .tmp of a run

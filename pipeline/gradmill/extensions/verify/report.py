@@ -32,7 +32,6 @@ _CHECKS = {  # of `child/verdict.py`: what they verify
     "forward_over_reverse": "forward over reverse",
     "of_tangents": "forward over forward",
     "lower": "lower precision",
-    "written": "written in place",
 }
 _DERIVED = tuple(_CHECKS)[2:]
 _BY_TORCH = "is {computed}, and by the formula of torch {torch} {expected}"
@@ -183,7 +182,8 @@ def text(result: Result, seconds: float, release: str, *, details: bool, verbose
     verified, too; `verbose`: what was tried."""
     lines = list[str]()
     for code, verdict in result.verdicts:
-        lines += [_detail(code.subject, verdict, result.torch)] if details and verdict.verified else []
+        is_right = status(verdict) in ("verified", "shared")
+        lines += [_detail(code.subject, verdict, result.torch)] if details and is_right else []
         lines += [f"{code.subject.name}:", *map(_tried, verdict.samples_tried)] if verbose else []
     lines += _unchecked(result.verdicts)
     counts = Counter(status(verdict) for _, verdict in result.verdicts)

@@ -13,7 +13,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -28,11 +27,9 @@ from gradmill.extensions.verify.child.operators import (
     device_of,
     function_of,
     has_kernel,
-    in_place_functions,
     is_torchs,
     load,
     loaded,
-    own_formula,
     real_only,
     reference,
     schema_of,
@@ -63,9 +60,8 @@ def main() -> None:
 
 
 def _warm_up() -> None:
-    """Makes torch import what it imports at first use, its compiler among it, while the formulas compile. No gradient is
-    computed: autograd's engine runs only on devices that it knows when it starts, and the author's file may load one.
-    """
+    """Makes torch import what it imports at first use, while the formulas compile. No gradient is computed: autograd's
+    engine runs only on devices that it knows when it starts, and the author's file may load one."""
     importlib.import_module("torch._dynamo")
     with forward_ad.dual_level():
         dual(torch.ones(()), torch.ones(()))
@@ -94,20 +90,18 @@ def _verdict(
         function = function_of(subject["operator"], schema, known)
         function = real_only(function) if subject["real_only"] else function
         subject |= {"arguments": [each.name for each in schema.arguments]}
-        in_place = in_place_functions(subject["operator"], subject["variants"], known)
-        formulas = CompiledFormulas(subject, library, function, device, in_place)
+        formulas = CompiledFormulas(subject, library, function, device)
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
     if is_torchs(subject["operator"], known) and not device.name and not has_kernel(subject["operator"]):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     on_cpu = torchs_function(subject["operator"], schema, known)
     forks = not device.name
-    verdict = Verdict(formulas, TorchFormulas(subject, on_cpu, in_place) if on_cpu else None, forks=forks)
-    listed = samples(function, schema, folder=Path(job["folder"]), limit=job["limit"], forks=forks)
-    with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
-        ending = {int(number): how for number, how in subject["without"].items()}
-        verdict.check(islice(listed, subject["last"]), ending, begin)
-        return verdict.result()
+    verdict = Verdict(formulas, TorchFormulas(subject, on_cpu) if on_cpu else None, forks=forks)
+    listed = samples(function, schema, folder=Path(job["folder"]), forks=forks)
+    ending = {int(number): how for number, how in subject["without"].items()}
+    verdict.check(islice(listed, subject["last"]), ending, begin)
+    return verdict.result()
 
 
 if __name__ == "__main__":

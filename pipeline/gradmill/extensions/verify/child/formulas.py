@@ -50,13 +50,11 @@ class NotImplementedFormula(FormulaError):
 
 class Formulas:
     """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`; `function`: the operator, called
-    with one value for each argument of its schema; `in_place`: its in-place variants, by name."""
+    with one value for each argument of its schema."""
 
     is_torchs = False
 
-    def __init__(
-        self, subject: dict[str, Any], function: Function, in_place: Sequence[tuple[str, Function]] = ()
-    ) -> None:
+    def __init__(self, subject: dict[str, Any], function: Function) -> None:
         self.name: str = subject["name"]
         self.operator: str = subject["operator"].partition("::")[2]
         self.arguments: list[str] = subject["arguments"]
@@ -69,7 +67,7 @@ class Formulas:
         self.tangents: list[dict[str, Any]] = subject["tangents"]
         self.overwrites = "self_t" if subject["inplace"] else ""  # what a formula for tangents must write to
         self.has_backward = bool(subject["backward"])
-        self.function, self.in_place = function, in_place
+        self.function = function
         self.calls = 0  # of the operator and its formulas
 
     def call(self, args: Args) -> tuple[list[Any], Args]:
@@ -99,15 +97,8 @@ class Formulas:
 class CompiledFormulas(Formulas):
     """Formulas in a loaded library, which run on a device."""
 
-    def __init__(
-        self,
-        subject: dict[str, Any],
-        library: ctypes.CDLL,
-        function: Function,
-        device: Device,
-        in_place: Sequence[tuple[str, Function]] = (),
-    ) -> None:
-        super().__init__(subject, function, in_place)
+    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Function, device: Device) -> None:
+        super().__init__(subject, function)
         self._device = device
         self._backward = self._of(library, subject["backward"])
         self._forward = [self._of(library, each["symbol"]) for each in self.tangents]
@@ -116,10 +107,7 @@ class CompiledFormulas(Formulas):
     def _of(library: ctypes.CDLL, symbol: str) -> Any:
         if not symbol:
             return None
-        try:
-            function = getattr(library, symbol)
-        except AttributeError as error:
-            raise LookupError(f"the library lacks the formula: {error}") from None
+        function = getattr(library, symbol)
         function.restype = ctypes.c_char_p
         return function
 
