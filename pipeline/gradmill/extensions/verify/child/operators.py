@@ -131,8 +131,9 @@ def torchs_function(operator: str, schema: torch.FunctionSchema, known: Referenc
     where a function of the reference file stands for the operator, or torch has no kernel of it for the CPU, but
     composes it of others, and does not use its formula."""
     keys = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-    has_own = any(torch._C._dispatch_has_kernel_for_dispatch_key(overload(operator).name(), key) for key in keys)
-    return function_of(operator, schema, {}) if is_torchs(operator, known) and has_own else None
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    has_own = is_torchs(operator, known) and any(has(overload(operator).name(), key) for key in keys)
+    return function_of(operator, schema, {}) if has_own else None
 
 
 def is_torchs(operator: str, known: Reference) -> bool:
