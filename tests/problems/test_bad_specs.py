@@ -29,12 +29,21 @@ from project import CORE, KERNEL_TEMPLATES, ROOT, Project, Run, finish
 BAD = ROOT / "tests" / "bad"
 BASE = BAD / "base"
 TABLES = sorted(BAD.glob("*.yaml"))
-ROWS: dict[str, dict[str, Any]] = {}
-for table in TABLES:
-    rows = yaml.load(table.read_text(), yaml.CSafeLoader)
+Row = dict[str, Any]
+
+
+def rows_of(table: Path) -> dict[str, Row]:
+    """The rows of a table, by their names."""
+    rows: dict[str, Row] = yaml.load(table.read_text(), yaml.CSafeLoader)
     written = re.findall(r"^(\S+):$", table.read_text(), re.MULTILINE)
-    assert written == list(rows) and not ROWS.keys() & rows, f"{table}: two errors have one name"
-    ROWS |= rows
+    assert written == list(rows), f"{table}: two errors have one name"
+    return rows
+
+
+ROWS: dict[str, Row] = {}
+for table in TABLES:
+    assert not ROWS.keys() & rows_of(table), f"{table}: an error has the name of one elsewhere"
+    ROWS |= rows_of(table)
 NAMES = sorted(ROWS)
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
@@ -52,6 +61,25 @@ class Case(NamedTuple):
     shown: bool  # in docs/errors-table.md
     kernels: bool  # whether torchgen refuses it only where kernels are printed, and gradmill, too
     expected: str
+
+    @classmethod
+    def of(cls, name: str, row: Row) -> Case:
+        """The case of a row. If it is one edit, the row has its keys next to the others."""
+        edit = dict(row)
+        keys = ("error", "edits", "run", "status", "torchgen", "process", "shown", "kernels", "expected")
+        own = {key: edit.pop(key) for key in keys if key in edit}
+        return cls(
+            name,
+            own.get("error", ""),
+            own.get("edits", []) + ([edit] if edit else []),
+            {key: str(value) for key, value in own.get("run", {}).items()},
+            own.get("status", 1),
+            own.get("torchgen", "refuses"),
+            own.get("process", False),
+            own.get("shown", False),
+            own.get("kernels", False),
+            own["expected"],
+        )
 
     def apply(self, specs: Path) -> None:
         """Makes the error in a copy of the base."""
@@ -71,23 +99,8 @@ class Case(NamedTuple):
 
 @cache
 def read(name: str) -> Case:
-    """The case of that name. A case of one edit has the keys of the edit beside its own."""
-    row = dict(ROWS[name])
-    keys = ("error", "edits", "run", "status", "torchgen", "process", "shown", "kernels", "expected")
-    own = {key: row.pop(key) for key in keys if key in row}
-    edits = own.get("edits", []) + ([row] if row else [])
-    return Case(
-        name,
-        own["error"],
-        edits,
-        {key: str(value) for key, value in own.get("run", {}).items()},
-        own.get("status", 1),
-        own.get("torchgen", "refuses"),
-        own.get("process", False),
-        own.get("shown", False),
-        own.get("kernels", False),
-        own["expected"],
-    )
+    """The case of that name."""
+    return Case.of(name, ROWS[name])
 
 
 def is_typed(name: str) -> bool:
@@ -96,14 +109,12 @@ def is_typed(name: str) -> bool:
     return not read(name).variables and all("delete" not in each and (BASE / each["in"]).is_file() for each in edits)
 
 
-def rewrite(name: str, expected: str) -> None:
-    """Puts what a case prints into its table."""
+def rewrite(tables: list[Path], name: str, expected: str) -> None:
+    """Puts what a case prints into its table, which is one of these."""
     row = re.compile(rf"(^{re.escape(name)}:\n(?:  .*\n|\n)*?  expected: ).*\n(?:    .*\n|\n(?=    ))*", re.MULTILINE)
     text = f"|\n{indent(expected, '    ')}" if expected.strip() else f"{json.dumps(expected)}\n"
-    for path in TABLES:
+    for path in tables:
         path.write_text(row.sub(lambda found: found[1] + text, path.read_text()))
-    ROWS[name]["expected"] = expected
-    read.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +193,9 @@ def test_an_error_is_reported_and_generated_files_are_unchanged(name: str, proje
     assert "Traceback" not in result.stdout + result.stderr
     assert result.status == case.status, text
     if UPDATE:
-        rewrite(name, text)
+        rewrite(TABLES, name, text)
+        ROWS[name]["expected"] = text
+        read.cache_clear()
     else:
         assert text == case.expected
     if case.status:

@@ -113,7 +113,7 @@ def test_rules_that_are_tried_elsewhere_are_rules() -> None:
 
 
 def test_every_warning_of_the_golden_messages_names_a_rule_of_the_catalog() -> None:
-    goldens = [*(ROOT / "tests" / "vendors" / "errors").glob("*.txt"), ROOT / "tests" / "bad" / "typing_errors.txt"]
+    goldens = [ROOT / "tests" / name for name in ("vendors/errors.yaml", "bad/typing_errors.txt")]
     texts = [*(read(name).expected for name in NAMES), *(path.read_text() for path in goldens)]
     warnings = re.findall(r"^.*:\d+: warning: .*$", "\n".join(texts), re.MULTILINE)
     assert len(warnings) > 100

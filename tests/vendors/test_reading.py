@@ -146,6 +146,9 @@ def test_what_is_no_release_is_refused(versions: object) -> None:
     [
         ("release = 1979-05-27", "'1979-05-27' is not a release"),
         ("a = " + "[" * 3000, "nested too deep"),
+        ("a" + ".a" * 20_000 + " = 1", ":1:1: a key of more than 50 parts"),
+        ("a = " + "9" * 5_000, "a number has too many digits"),
+        ("long = [\n" + "1,\n" * 3_000 + "]\nname = 'x'\n", ":1:1: long: there is no key 'long'"),
         ('[base]\nspecs = "a\\u0000b"', ":2:1: base.specs: a null character"),
         ("layer = [3]", "layer.0: expected `table`"),
         ("[[layer]]\nname = 'x'\nnative = [['a']]", ":3:11: layer.0.native.0"),
