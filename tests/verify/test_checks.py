@@ -6,7 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -62,39 +62,73 @@ def subject(inputs: list[str], outputs: list[str], operator: str = "aten::mine")
     }
 
 
+def function(operator: str) -> Any:
+    """An operator of torch, as formulas call it."""
+    return function_of(operator, overload(operator)._schema, {})
+
+
 def torchs(operator: str) -> TorchFormulas:
     """Torch's own formula of an operator of one input and one output."""
-    return TorchFormulas(subject(["self"], ["result"], operator), function_of(operator, overload(operator)._schema, {}))
+    return TorchFormulas(subject(["self"], ["result"], operator), function(operator))
 
 
-class Product(Formulas):
-    """x * y as the second output, next to one that is undefined."""
+class Written(Formulas):
+    """Formulas that are written here. They get the arguments, and as more arguments what comes in: `gradient` the
+    gradients of the outputs, `tangent` the tangents of the arguments."""
 
-    def __init__(self) -> None:
-        super().__init__(subject(["x", "y"], ["left_out", "result"]), lambda args: ((None, args[0] * args[1]), args))
+    def __init__(
+        self,
+        own: dict[str, Any],
+        function: Any,
+        gradient: Callable[..., Gradients] | None = None,
+        tangent: Callable[..., Gradients] | None = None,
+    ) -> None:
+        super().__init__(own, function)
+        self.gradient, self.tangent = gradient, tangent
 
     def gradients(
         self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
     ) -> Gradients:
-        left_out, grad = cotangents
-        assert left_out is None
-        assert grad is not None
-        return [grad * args[1], grad * args[0]]
-
-
-class Noisy(Formulas):
-    """x times a noise, which it writes: its tangent is a formula of the noise that was written."""
-
-    def __init__(self) -> None:
-        own = subject(["x", "noise"], ["result"]) | {"inputs": ["x"], "backward": "", "tangents": [{}]}
-
-        def function(args: Args) -> tuple[Tensor, Args]:
-            return args[0] * 3, (args[0], torch.full_like(args[1], 3))
-
-        super().__init__(own, function)
+        assert self.gradient is not None
+        return self.gradient(args, *cotangents)
 
     def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
-        return {"result": [tangents[0] * args[1]]}
+        assert self.tangent is not None
+        return {"result": self.tangent(args, *tangents)}
+
+
+class Sine(Written):
+    """A formula of sin: `factor` times the right one, of which `changed` makes another, if it is given."""
+
+    def __init__(self, factor: complex = 1.0, changed: Callable[[Args, Tensor], Tensor] | None = None) -> None:
+        super().__init__(subject(["self"], ["result"], "aten::sin"), function("aten::sin"), self.right)
+        self.factor, self.changed = factor, changed
+
+    def right(self, args: Args, grad: Tensor) -> Gradients:
+        gradient = self.factor * grad * args[0].cos()
+        return [self.changed(args, gradient) if self.changed else gradient]
+
+
+RELU = subject(["self"], ["result"], "aten::relu") | {"backward": "", "tangents": [{"outputs": ["result"]}]}
+
+
+def ramp() -> Written:
+    """A formula of relu's tangent that is one at zero, where torch's is zero."""
+    return Written(RELU, function("aten::relu"), tangent=lambda args, tangent: [tangent * (args[0] >= 0)])
+
+
+def raises(error: Exception) -> Callable[..., Any]:
+    """A formula that raises an error."""
+
+    def formula(*_: object) -> Any:
+        raise error
+
+    return formula
+
+
+def noise(args: Args) -> tuple[Tensor, Args]:
+    """An operator that writes its second argument."""
+    return args[0] * 3, (args[0], torch.full_like(args[1], 3))
 
 
 @pytest.mark.parametrize(
@@ -137,9 +171,8 @@ def test_a_finding_that_is_no_convention_takes_the_place_of_one_that_may_be() ->
 def test_what_a_forward_saved_makes_no_bug_of_torch() -> None:
     """`buffer` is a function of `self` in the formulas, and is given here."""
     operator = "aten::log_sigmoid_backward"
-    schema = overload(operator)._schema
     own = subject(["grad_output", "self"], ["result"], operator) | {"arguments": ["grad_output", "self", "buffer"]}
-    formulas = TorchFormulas(own, function_of(operator, schema, {}))
+    formulas = TorchFormulas(own, function(operator))
     of = Verdict(formulas, formulas)
     of.check([Sample((numbers(1), numbers(-4.8), numbers(0.008)), "made", "plain")], {}, lambda number: None)
     shared = of.result()["shared"]
@@ -148,15 +181,8 @@ def test_what_a_forward_saved_makes_no_bug_of_torch() -> None:
 
 
 def test_a_tangent_in_the_memory_of_an_inputs_is_found() -> None:
-    class Kept(Ramp):
-        """The tangent of an output that is a copy, as it is, or `copied`."""
-
-        def __init__(self, function: Any, *, copied: bool = False) -> None:
-            super().__init__()
-            self.function, self.copied = function, copied
-
-        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
-            return {"result": [tangents[0].clone() if self.copied else tangents[0]]}
+    def kept(function: Any) -> Written:
+        return Written(RELU, function, tangent=lambda _, tangent: [tangent])
 
     def copy(args: Args) -> tuple[Any, Args]:
         return args[0] + 1, args
@@ -165,14 +191,15 @@ def test_a_tangent_in_the_memory_of_an_inputs_is_found() -> None:
         return args[0].view(-1), args
 
     point = numbers(0.5, 2)
-    (finding,) = verdict(Kept(copy), None, point)["findings"]
+    (finding,) = verdict(kept(copy), None, point)["findings"]
     assert (finding["check"], finding["name"], finding["computed"]) == ("shared memory", "result", "self")
-    assert found(verdict(Kept(copy, copied=True), None, point)) == []
-    assert found(verdict(Kept(view), None, point)) == []
-    generated = Kept(copy)
+    copied = Written(RELU, copy, tangent=lambda _, tangent: [tangent.clone()])
+    assert found(verdict(copied, None, point)) == []
+    assert found(verdict(kept(view), None, point)) == []
+    generated = kept(copy)
     generated.name = "ViewBackward0_copy"
     assert found(verdict(generated, None, point)) == []
-    frac = Kept(torchs("aten::frac").function)
+    frac = kept(function("aten::frac"))
     result = verdict(frac, TorchFormulas(RELU | {"operator": "aten::frac"}, frac.function), point)
     assert (found(result), [each["check"] for each in result["shared"]]) == ([], ["shared memory"])
 
@@ -183,59 +210,11 @@ def test_a_formula_is_called_if_an_input_whose_tangent_it_reads_has_one() -> Non
 
     reads = {"symbol": "formula", "outputs": ["result"], "inputs": ["other"]}
     own = subject(["self", "other"], ["result"]) | {"backward": "", "tangents": [reads]}
-    formulas = CompiledFormulas(own, SimpleNamespace(formula=formula), torchs("aten::sin").function, Device(""))  # type: ignore[arg-type]
+    formulas = CompiledFormulas(own, SimpleNamespace(formula=formula), function("aten::sin"), Device(""))  # type: ignore[arg-type]
     args, results = (numbers(1), numbers(2)), [numbers(3)]
     assert formulas.outputs_tangents(args, results, [numbers(1), None]) == {"result": [None]}
     with pytest.raises(FormulaError, match="it was called"):
         formulas.outputs_tangents(args, results, [None, numbers(1)])
-
-
-RELU = subject(["self"], ["result"], "aten::relu") | {"backward": "", "tangents": [{"outputs": ["result"]}]}
-
-
-class Ramp(Formulas):
-    """A formula of relu's tangent that is one at zero, where torch's is zero."""
-
-    def __init__(self) -> None:
-        super().__init__(RELU, function_of("aten::relu", overload("aten::relu")._schema, {}))
-
-    def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
-        return {"result": [tangents[0] * (args[0] >= 0)]}
-
-
-class Sine(Formulas):
-    """A formula of sin: `factor` times the right one; an error where the input is negative, if it `fails`."""
-
-    def __init__(self, factor: complex = 1.0, *, fails: bool = False, message: str = "") -> None:
-        operator = "aten::sin"
-        super().__init__(subject(["self"], ["result"], operator), function_of(operator, overload(operator)._schema, {}))
-        self.factor, self.fails, self.message = factor, fails, message
-
-    def gradients(
-        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-    ) -> Gradients:
-        if self.message:
-            raise NotImplementedFormula(self.message)
-        if self.fails and bool((args[0] < 0).any()):
-            raise FormulaError("no negative numbers")
-        (grad,) = cotangents
-        assert grad is not None
-        return [self.factor * grad * args[0].cos()]
-
-
-class Rounded(Formulas):
-    """A formula of round that reads no gradient: it is `value`."""
-
-    def __init__(self, value: float) -> None:
-        operator = "aten::round"
-        own = subject(["self"], ["result"], operator) | {"read": [False]}
-        super().__init__(own, function_of(operator, overload(operator)._schema, {}))
-        self.value = value
-
-    def gradients(
-        self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-    ) -> Gradients:
-        return [torch.full_like(args[0], self.value)]
 
 
 def numbers(*values: float) -> Tensor:
@@ -253,25 +232,31 @@ def found(result: dict[str, Any]) -> list[str]:
 
 
 def test_an_undefined_output_keeps_its_place_in_second_derivatives() -> None:
-    point = Point(Product(), (numbers(0.5, 2), numbers(3, 0.25)))
+    def gradient(args: Args, left_out: Tensor | None, grad: Tensor) -> Gradients:
+        assert left_out is None
+        return [grad * args[1], grad * args[0]]
+
+    own = subject(["x", "y"], ["left_out", "result"])
+    product = Written(own, lambda args: ((None, args[0] * args[1]), args), gradient)
+    point = Point(product, (numbers(0.5, 2), numbers(3, 0.25)))
     assert list(checks.gradient(point)) == []
     assert list(second(point)) == []
 
 
 def test_the_formula_of_a_tangent_reads_what_the_operator_wrote() -> None:
-    assert list(checks.tangents(Point(Noisy(), (numbers(0.5, 2), numbers(0, 0))))) == []
+    own = subject(["x", "noise"], ["result"]) | {"inputs": ["x"], "backward": "", "tangents": [{}]}
+    formulas = Written(own, noise, tangent=lambda args, tangent, _: [tangent * args[1]])
+    assert list(checks.tangents(Point(formulas, (numbers(0.5, 2), numbers(0, 0))))) == []
 
 
 def test_a_member_without_a_tangent_may_get_one_that_is_nan() -> None:
-    class Members(Formulas):
+    def members(args: Args, _: object) -> Gradients:
         """A formula for each member, which is zero times infinity without a tangent."""
-
-        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
-            moves = [tangent(each) for each in args[0]]
-            return {"result": [numbers(torch.nan) if each is None else each for each in moves]}
+        moves = [tangent(each) for each in args[0]]
+        return [numbers(torch.nan) if each is None else each for each in moves]
 
     own = subject(["self"], ["result"]) | {"tangents": [{}]}
-    formulas = Members(own, lambda args: ([each * 1 for each in args[0]], args))
+    formulas = Written(own, lambda args: ([each * 1 for each in args[0]], args), tangent=members)
     assert list(checks.tangents(Point(formulas, ([numbers(0.5), numbers(2)],)))) == []
 
 
@@ -328,47 +313,53 @@ def test_what_follows_from_a_tangent_that_is_wrong_in_torch_is_no_finding() -> N
 
 
 def test_what_torch_shares_is_no_bug_in_lower_precision_or_at_infinite_numbers() -> None:
-    class Rough(Sine):
-        """An exact formula in double precision, which is zero in a lower one and at numbers that are not finite."""
-
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (gradient,) = super().gradients(args, results, cotangents, needs)
-            rough = args[0].dtype != torch.float64 or not args[0].isfinite().all()
-            return [torch.zeros_like(args[0]) if rough else gradient]
+    def rough(args: Args, gradient: Tensor) -> Tensor:
+        """Exact in double precision, zero in a lower one and at numbers that are not finite."""
+        exact = args[0].dtype == torch.float64 and args[0].isfinite().all()
+        return gradient if exact else torch.zeros_like(args[0])
 
     own = torchs("aten::sin")
-    own.gradients = Rough().gradients  # type: ignore[method-assign]
-    shared = verdict(Rough(), own, numbers(0.5, 0.7), numbers(0.5, torch.inf))["shared"]
+    own.gradients = Sine(changed=rough).gradients  # type: ignore[method-assign]
+    shared = verdict(Sine(changed=rough), own, numbers(0.5, 0.7), numbers(0.5, torch.inf))["shared"]
     assert "gradient if all is float32" in {each["check"] for each in shared}
     assert [each["check"] for each in shared if not each["doubtful"]] == []
 
 
 def test_a_tangent_at_a_kink_is_compared_with_torchs() -> None:
-    ramp = Ramp()
-    own = TorchFormulas(RELU, ramp.function)
-    assert found(verdict(ramp, own, numbers(0, 1))) == ["torch's own tangent"]
-    assert found(verdict(ramp, own, numbers(0.5, -1))) == []
+    own = TorchFormulas(RELU, function("aten::relu"))
+    assert found(verdict(ramp(), own, numbers(0, 1))) == ["torch's own tangent"]
+    assert found(verdict(ramp(), own, numbers(0.5, -1))) == []
 
 
 def test_a_gradient_is_compared_with_torchs_where_both_have_the_same_wrong_tangent() -> None:
-    class Both(Ramp):
-        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
-            return {"result": [tangents[0] * 2]}
-
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (grad,) = cotangents
-            assert grad is not None
-            return [grad * (args[0] >= 0)]
-
-    both = Both()
+    relu = function("aten::relu")
+    both = Written(RELU, relu, lambda args, grad: [grad * (args[0] >= 0)], lambda _, tangent: [tangent * 2])
     both.has_backward = True
-    own = TorchFormulas(RELU | {"backward": "torch's"}, both.function)
+    own = TorchFormulas(RELU | {"backward": "torch's"}, relu)
     own.outputs_tangents = both.outputs_tangents  # type: ignore[method-assign]
     assert found(verdict(both, own, numbers(0, 1))) == ["torch's own"]
+
+
+def test_an_in_place_variant_that_returns_something_else_has_another_gradient() -> None:
+    for factor, expected in ((1, []), (2, ["gradient where mine_ writes into a view"])):
+        formulas = Sine()
+        formulas.in_place = [("mine_", lambda args, factor=factor: (args[0].sin() * factor, args))]
+        result = verdict(formulas, torchs("aten::sin"), numbers(0.5, 2))
+        assert found(result) == expected
+        assert result["done"]["written"] == 1
+
+
+def test_the_formula_of_an_in_place_variant_reads_what_that_wrote_besides() -> None:
+    own = subject(["self", "noise"], ["result"]) | {"inputs": ["self"]}
+    formulas = Written(own, noise, lambda args, grad: [grad * args[1]])
+    formulas.in_place = [("mine_", noise)]
+    assert list(written(Point(formulas, (numbers(0.5, 2), numbers(0, 0))))) == []
+
+
+def test_an_in_place_variant_that_refuses_its_arguments_is_not_counted() -> None:
+    formulas = Sine()
+    formulas.in_place = [("mine_", raises(RuntimeError("the result needs another shape")))]
+    assert "written" not in verdict(formulas, None, numbers(0.5))["done"]
 
 
 def test_each_mode_of_an_operator_gets_second_derivatives() -> None:
@@ -387,18 +378,23 @@ def test_samples_whose_gradients_are_zero_leave_second_derivatives_to_others() -
 
 def test_only_checks_of_formulas_that_are_there_are_done() -> None:
     assert "tangents" not in verdict(Sine(), None, numbers(0.5))["done"]
-    assert "gradient" not in verdict(Ramp(), None, numbers(0.5))["done"]
+    assert "gradient" not in verdict(ramp(), None, numbers(0.5))["done"]
 
 
 def test_an_error_at_one_sample_of_many_is_reported_if_torch_has_none() -> None:
+    def positive(args: Args, gradient: Tensor) -> Tensor:
+        if bool((args[0] < 0).any()):
+            raise FormulaError("no negative numbers")
+        return gradient
+
     points = [numbers(-1), *(numbers(0.5 + number) for number in range(5))]
-    assert found(verdict(Sine(fails=True), torchs("aten::sin"), *points)) == ["error"]
-    assert found(verdict(Sine(fails=True), None, *points)) == ["error"]
+    for own in (torchs("aten::sin"), None):
+        assert found(verdict(Sine(changed=positive), own, *points)) == ["error"]
 
 
 def test_what_a_formula_lacks_is_an_error_where_torchs_own_has_it() -> None:
     own = torchs("aten::sin")
-    lacking = Sine(message="not implemented for 'CPU'")
+    lacking = Sine(changed=raises(NotImplementedFormula("not implemented for 'CPU'")))
     assert found(verdict(lacking, own, numbers(0.5))) == ["error"]
     assert found(verdict(lacking, None, numbers(0.5))) == ["error"]
     assert verdict(Sine(), own, numbers(0.5))["unchecked"] == ""
@@ -408,40 +404,29 @@ def test_what_a_formula_lacks_is_an_error_where_torchs_own_has_it() -> None:
 
 
 def test_a_second_derivative_that_raises_an_error_is_one() -> None:
-    class Once(Sine):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (gradient,) = super().gradients(args, results, cotangents, needs)
-            assert gradient is not None
-            spoilt = gradient.exp()
-            return [gradient + (spoilt * spoilt.add_(0) if gradient.requires_grad else 0) * 0]
+    def once(args: Args, gradient: Tensor) -> Tensor:
+        spoilt = gradient.exp()
+        return gradient + (spoilt * spoilt.add_(0) if gradient.requires_grad else 0) * 0
 
     for own in (torchs("aten::sin"), None):
-        (row,) = verdict(Once(), own, numbers(0.5))["findings"]
+        (row,) = verdict(Sine(changed=once), own, numbers(0.5))["findings"]
         assert (row["check"], row["expected"]) == ("error", "second")
         assert "modified by an inplace operation" in row["computed"]
 
 
 def test_a_gradient_of_memory_that_was_not_written_to_is_an_error_unless_torchs_own_is_one() -> None:
-    class Unwritten(Sine):
-        def __init__(self, steps: Iterable[int] = ()) -> None:
-            super().__init__()
-            self.contents = itertools.chain(steps, itertools.count())  # in place of memory that the C library fills
-
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            return [torch.full_like(args[0], next(self.contents))]
+    def unwritten(*steps: int) -> Sine:
+        contents = itertools.chain(steps, itertools.count())  # in place of memory that the C library fills
+        return Sine(changed=lambda args, _: torch.full_like(args[0], next(contents)))
 
     own = torchs("aten::sin")
-    assert found(verdict(Unwritten(), own, numbers(0.5))) == ["memory"]
-    own.gradients = Unwritten().gradients  # type: ignore[method-assign]
-    result = verdict(Unwritten(), own, numbers(0.5))
+    assert found(verdict(unwritten(), own, numbers(0.5))) == ["memory"]
+    own.gradients = unwritten().gradients  # type: ignore[method-assign]
+    result = verdict(unwritten(), own, numbers(0.5))
     assert (found(result), result["done"].get("gradient")) == ([], None)
-    by_chance = Unwritten(steps=(0, 0, 0, 1, 2))  # the first times it reads the same
+    by_chance = unwritten(0, 0, 0, 1, 2)  # the first times it reads the same
     own.gradients = by_chance.gradients  # type: ignore[method-assign]
-    assert found(verdict(Unwritten(), own, numbers(0.5))) == []
+    assert found(verdict(unwritten(), own, numbers(0.5))) == []
 
 
 def test_a_small_error_of_a_constant_is_found() -> None:
@@ -451,74 +436,50 @@ def test_a_small_error_of_a_constant_is_found() -> None:
 
 
 def test_the_gradient_of_an_output_that_no_formula_reads_is_zero_or_an_error() -> None:
-    class Both(Formulas):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            grad, _ = cotangents
-            return [None if grad is None else grad * 2]
-
     own = subject(["self"], ["one", "other"]) | {"read": [True, False]}
     for factor, expected in ((3, ["gradient of other outputs"]), (0, [])):
-        both = Both(own, lambda args, factor=factor: ((args[0] * 2, args[0] * factor), args))
+        both = Written(
+            own,
+            lambda args, factor=factor: ((args[0] * 2, args[0] * factor), args),
+            lambda _, grad, other: [None if grad is None else grad * 2],
+        )
         assert found(verdict(both, None, numbers(0.5, 2))) == expected
 
 
-def test_an_infinite_gradient_is_masked_where_torchs_own_is() -> None:
-    class Masked(Formulas):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (grad,) = cotangents
-            assert grad is not None
-            return [grad * (args[0] > 0)]
-
-    masked = Masked(subject(["self"], ["result"], "aten::relu"), torchs("aten::relu").function)
-    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, -2))) == ["gradient of an infinite one"]
-    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
-
-
-def test_a_gradient_of_nan_is_masked_where_torchs_own_is() -> None:
-    class Masked(Formulas):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (grad,) = cotangents
-            assert grad is not None
-            return [grad.clamp(-1e30, 1e30) * (args[0] > 0)]  # zero where grad is infinite
-
-    masked = Masked(subject(["self"], ["result"], "aten::relu"), torchs("aten::relu").function)
-    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, -2))) == ["gradient of a nan"]
-    assert found(verdict(masked, torchs("aten::relu"), numbers(0.5, 2))) == []
+@pytest.mark.parametrize(
+    ("check", "of_finite"),
+    [
+        ("gradient of an infinite one", lambda grad: grad),
+        ("gradient of a nan", lambda grad: grad.clamp(-1e30, 1e30)),  # zero where grad is infinite
+    ],
+)
+def test_a_gradient_is_masked_where_torchs_own_is(check: str, of_finite: Callable[[Tensor], Tensor]) -> None:
+    own = torchs("aten::relu")
+    of_relu = subject(["self"], ["result"], "aten::relu")
+    masked = Written(of_relu, own.function, lambda args, grad: [of_finite(grad) * (args[0] > 0)])
+    assert found(verdict(masked, own, numbers(0.5, -2))) == [check]
+    assert found(verdict(masked, own, numbers(0.5, 2))) == []
 
 
 def test_a_formula_may_refuse_gradients_of_nan_where_torchs_own_does() -> None:
-    class Refusing(Sine):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            if any(each is not None and bool(each.isnan().any()) for each in cotangents):
-                raise FormulaError("the loss is not finite")
-            return super().gradients(args, results, cotangents, needs)
+    def finite(_: Args, gradient: Tensor) -> Tensor:
+        if bool(gradient.isnan().any()):
+            raise FormulaError("the loss is not finite")
+        return gradient
 
     own = torchs("aten::sin")
-    assert found(verdict(Refusing(), own, numbers(0.5))) == ["error"]
-    own.gradients = Refusing().gradients  # type: ignore[method-assign]
-    assert found(verdict(Refusing(), own, numbers(0.5))) == []
+    assert found(verdict(Sine(changed=finite), own, numbers(0.5))) == ["error"]
+    own.gradients = Sine(changed=finite).gradients  # type: ignore[method-assign]
+    assert found(verdict(Sine(changed=finite), own, numbers(0.5))) == []
 
 
 def test_a_finding_is_shared_with_torch_only_if_torchs_is_about_the_same_input() -> None:
-    class Factors(Formulas):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (grad,) = cotangents
-            assert grad is not None
-            return [grad * args[1] * 2, grad * args[0]]
+    def factors(args: Args, grad: Tensor) -> Gradients:
+        return [grad * args[1] * 2, grad * args[0]]
 
     own = subject(["self", "other"], ["result"], "aten::mul.Tensor")
-    function = function_of("aten::mul.Tensor", overload("aten::mul.Tensor")._schema, {})
-    torchs_own = TorchFormulas(own, function)
+    product = function("aten::mul.Tensor")
+    torchs_own = TorchFormulas(own, product)
     sample = Sample((numbers(0.5, 2), numbers(3, 0.25)), "made", "plain")
     for wrong_in_torch, expected in (("self", []), ("other", ["gradient"])):
 
@@ -527,7 +488,7 @@ def test_a_finding_is_shared_with_torch_only_if_torchs_is_about_the_same_input()
             return [cotangents[0] * args[1] * factors[0], cotangents[0] * args[0] * factors[1]]
 
         torchs_own.gradients = gradients  # type: ignore[method-assign]
-        of = Verdict(Factors(own, function), torchs_own)
+        of = Verdict(Written(own, product, factors), torchs_own)
         of.check([sample], {}, lambda number: None)
         assert found(of.result()) == expected
 
@@ -572,15 +533,9 @@ def test_a_gradient_that_differs_from_torchs_is_right_where_differences_decide_f
 
 
 def test_a_formula_that_ends_the_process_is_an_error_where_torchs_own_does_not() -> None:
-    class Ending(Sine):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            os._exit(0)
-
     sample = Sample((numbers(0.5),), "made", "plain")
     for own in (torchs("aten::sin"), None):
-        of = Verdict(Ending(), own)
+        of = Verdict(Sine(changed=lambda *_: os._exit(0)), own)
         of.check([sample], {0: "ends the process with status 0"}, lambda number: pytest.fail("it is run"))
         assert found(of.result()) == ["end"]
     survives = Verdict(Sine(), torchs("aten::sin"))
@@ -589,64 +544,49 @@ def test_a_formula_that_ends_the_process_is_an_error_where_torchs_own_does_not()
 
 
 def test_a_gradient_is_the_same_if_a_graph_of_it_is_recorded() -> None:
-    class Other(Sine):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (gradient,) = super().gradients(args, results, cotangents, needs)
-            assert gradient is not None
-            return [gradient + (gradient - gradient.detach() + torch.is_grad_enabled())]
+    def other(_: Args, gradient: Tensor) -> Tensor:
+        return gradient + (gradient - gradient.detach() + torch.is_grad_enabled())
 
-    assert "gradient if a graph is recorded" in found(verdict(Other(), torchs("aten::sin"), numbers(0.5)))
+    assert "gradient if a graph is recorded" in found(verdict(Sine(changed=other), torchs("aten::sin"), numbers(0.5)))
 
 
 def test_a_formula_that_takes_double_precision_alone_is_an_error() -> None:
-    class Double(Sine):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            if args[0].dtype != torch.float64:
-                raise FormulaError("expected Double")
-            return super().gradients(args, results, cotangents, needs)
+    def double(args: Args, gradient: Tensor) -> Tensor:
+        if args[0].dtype != torch.float64:
+            raise FormulaError("expected Double")
+        return gradient
 
-    (row,) = verdict(Double(), torchs("aten::sin"), numbers(0.5))["findings"]
+    (row,) = verdict(Sine(changed=double), torchs("aten::sin"), numbers(0.5))["findings"]
     assert (row["check"], row["expected"]) == ("error", "lower")
 
 
 def test_a_formula_that_loses_digits_in_float32_is_an_error_where_torchs_own_has_them() -> None:
-    class Half(Sine):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (gradient,) = super().gradients(args, results, cotangents, needs)
-            assert gradient is not None
-            return [gradient.half().float() if gradient.dtype == torch.float32 else gradient]
+    def half(_: Args, gradient: Tensor) -> Tensor:
+        return gradient.half().float() if gradient.dtype == torch.float32 else gradient
 
     points = numbers(0.3, 0.7, 1.1, 1.9)
-    assert found(verdict(Half(), torchs("aten::sin"), points)) == ["gradient if all is float32"]
+    assert found(verdict(Sine(changed=half), torchs("aten::sin"), points)) == ["gradient if all is float32"]
     assert found(verdict(Sine(), torchs("aten::sin"), points)) == []
 
 
 def test_derivatives_of_tangents_are_computed_as_torch_nests_them() -> None:
-    class Asking(Formulas):
+    def asking(keeps: bool) -> Written:
         """The tangent of sin, which keeps the slope of that for tensors of functorch alone, or for none."""
 
-        keeps = True
-
-        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
+        def formula(args: Args, tangent: Tensor) -> Gradients:
             wrapped = torch._C._functorch.is_functorch_wrapped_tensor(args[0])
             plain = torch._C._functorch.get_unwrapped(args[0]) if wrapped else args[0]
-            kept = args[0] if wrapped and self.keeps else numbers(*plain.tolist())
-            return {"result": [tangents[0] * kept.cos()]}
+            kept = args[0] if wrapped and keeps else numbers(*plain.tolist())
+            return [tangent * kept.cos()]
+
+        return Written(sine, function("aten::sin"), tangent=formula)
 
     def of(point: Point) -> list[str]:
         return [each.check for each in of_tangents(point)]
 
     sine = subject(["self"], ["result"], "aten::sin") | {"backward": "", "tangents": [{"outputs": ["result"]}]}
-    formulas = Asking(sine, torchs("aten::sin").function)
-    assert of(Point(formulas, (numbers(0.5, 2),))) == []
-    formulas.keeps = False
-    assert of(Point(formulas, (numbers(0.5, 2),))) == ["derivative of the tangent, forward over forward"]
+    assert of(Point(asking(True), (numbers(0.5, 2),))) == []
+    assert of(Point(asking(False), (numbers(0.5, 2),))) == ["derivative of the tangent, forward over forward"]
 
 
 def test_derivatives_of_tangents_are_those_of_each_output_whatever_comes_first() -> None:
@@ -666,82 +606,71 @@ def test_derivatives_of_tangents_are_those_of_each_output_whatever_comes_first()
 
 
 def test_a_gradient_that_is_conjugated_when_it_is_read_is_one_of_a_formula() -> None:
-    class Real(Formulas):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (grad,) = cotangents
-            assert grad is not None
-            try:
-                return [torch.view_as_real(grad.resolve_conj() if self.resolves else grad)]
-            except RuntimeError as error:
-                raise FormulaError(str(error)) from None
-
-        resolves = False
+    def real(_: Args, grad: Tensor) -> Gradients:
+        try:
+            return [torch.view_as_real(grad)]
+        except RuntimeError as error:
+            raise FormulaError(str(error)) from None
 
     operator = "aten::view_as_complex"
-    own = torchs(operator)
-    formulas = Real(subject(["self"], ["result"], operator), own.function)
+    own, subject_ = torchs(operator), subject(["self"], ["result"], operator)
     point = numbers(0.5, 2)
-    (row,) = verdict(formulas, own, point)["findings"]
+    (row,) = verdict(Written(subject_, own.function, real), own, point)["findings"]
     assert (row["check"], row["expected"]) == ("error", "layout")
-    formulas.resolves = True
-    assert found(verdict(formulas, own, point)) == []
+    resolved = Written(subject_, own.function, lambda args, grad: real(args, grad.resolve_conj()))
+    assert found(verdict(resolved, own, point)) == []
 
 
 def test_the_gradients_of_equal_elements_of_two_inputs_add_up_to_that_of_both() -> None:
-    class Larger(Formulas):
+    def larger(parts: Sequence[float]) -> Callable[..., Gradients]:
         """The formula of maximum, with the parts of equal elements."""
 
-        parts = (0.5, 0.5)
-
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            (grad,), (one, other) = cotangents, args
-            assert grad is not None
-            ties = [torch.where(one == other, grad * part, grad) for part in self.parts]
+        def formula(args: Args, grad: Tensor) -> Gradients:
+            one, other = args
+            ties = [torch.where(one == other, grad * part, grad) for part in parts]
             return [ties[0].masked_fill(one < other, 0), ties[1].masked_fill(one > other, 0)]
 
+        return formula
+
     operator = "aten::maximum"
-    own = subject(["self", "other"], ["result"], operator)
-    function = function_of(operator, overload(operator)._schema, {})
+    own, maximum = subject(["self", "other"], ["result"], operator), function(operator)
     samples = [Sample((numbers(0, 1), numbers(0, 2)), "made", "point")]
     for parts, expected in (((0.5, 0.5), []), ((1, 0.5), ["gradient"]), ((0, 0.5), ["gradient"])):
-        formulas = Larger(own, function)
-        formulas.parts = parts
-        of = Verdict(formulas, TorchFormulas(own, function))
+        of = Verdict(Written(own, maximum, larger(parts)), TorchFormulas(own, maximum))
         of.check(samples, {}, lambda number: None)
         assert found(of.result()) == expected
         assert [each["name"] for each in of.result()["findings"]] == ["self and other"] * len(expected)
 
 
 def test_gradients_that_are_checked_at_few_samples_are_not_verified() -> None:
-    class Elsewhere(Sine):
-        def gradients(
-            self, args: Args, results: Sequence[Any], cotangents: Sequence[Tensor | None], needs: Sequence[bool]
-        ) -> Gradients:
-            if args[0].numel():
-                raise ValueError("an unknown layout")
-            return super().gradients(args, results, cotangents, needs)
+    def elsewhere(args: Args, gradient: Tensor) -> Tensor:
+        if args[0].numel():
+            raise ValueError("an unknown layout")
+        return gradient
 
     points = [numbers(), *(numbers(0.5 + number) for number in range(12))]
-    assert verdict(Elsewhere(), None, *points)["unchecked"] == "gradient: ValueError: an unknown layout"
+    assert verdict(Sine(changed=elsewhere), None, *points)["unchecked"] == "gradient: ValueError: an unknown layout"
     assert verdict(Sine(), None, *points)["unchecked"] == ""
 
 
 def test_a_formula_that_reads_no_gradient_is_checked() -> None:
-    right = verdict(Rounded(0), torchs("aten::round"), numbers(0.2, 1.3))
+    def of(value: float) -> dict[str, Any]:
+        own, of_round = torchs("aten::round"), subject(["self"], ["result"], "aten::round") | {"read": [False]}
+        formulas = Written(of_round, own.function, lambda args, _: [torch.full_like(args[0], value)])
+        return verdict(formulas, own, numbers(0.2, 1.3))
+
+    right = of(0)
     assert (right["done"]["gradient"], right["unchecked"], found(right)) == (1, "", [])
-    assert found(verdict(Rounded(1), torchs("aten::round"), numbers(0.2, 1.3))) == ["gradient"]
+    assert found(of(1)) == ["gradient"]
 
 
 def test_a_complex_tangent_of_a_real_output_is_cast_as_torch_does() -> None:
-    class Real(Ramp):
-        def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> dict[str, Gradients]:
-            return {"result": [torch.complex(tangents[0] * (args[0] > 0), tangents[0])]}
+    def tangent_of(args: Args, tangent: Tensor) -> Gradients:
+        return [torch.complex(tangent * (args[0] > 0), tangent)]
 
-    assert found(verdict(Real(), TorchFormulas(RELU, Real().function), numbers(0, 1))) == []
+    relu = function("aten::relu")
+    formulas = Written(RELU, relu, tangent=tangent_of)
+    assert found(verdict(formulas, TorchFormulas(RELU, relu), numbers(0, 1))) == []
 
 
 def test_an_operator_that_torch_composes_of_others_is_compared_with_no_formula_of_torchs() -> None:
@@ -756,7 +685,7 @@ def at(name: str, *values: Any) -> Point:
     inputs = [each for each, value in zip(arguments, values) if isinstance(value, Tensor)]
     outputs = [f"result{i}" for i in range(len(schema.returns))]
     own = subject(inputs, outputs, f"aten::{name}") | {"arguments": arguments}
-    return Point(TorchFormulas(own, function_of(f"aten::{name}", schema, {})), values)
+    return Point(TorchFormulas(own, function(f"aten::{name}")), values)
 
 
 @pytest.mark.parametrize(
