@@ -4,40 +4,20 @@ stubs that torchgen's rules give for the same list of operators."""
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
-import forked
 import pytest
-from project import ROOT, files_in
+from project import ROOT
+
+from vendors.vendor import Vendor
 
 EXAMPLE = ROOT / "examples" / "vendor-hooks"
 NAMES = ("functors.h", "kernels.h", "structured.cpp", "structured.h", "wrappers.cpp")
 
 
-class Hooked:
-    """A copy of the example, and runs on it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        shutil.copytree(EXAMPLE, folder / "hooked")
-
-    def replace(self, name: str, old: str, new: str) -> None:
-        path = self.folder / "hooked" / name
-        text = path.read_text()
-        assert text.count(old) == 1, f"{name} has {text.count(old)} of: {old}"
-        path.write_text(text.replace(old, new))
-
-    def run(self, *words: str) -> forked.Run:
-        return forked.gradmill(["specs=hooked", "generated=made", "cache=cache", *words], self.folder)
-
-    def files(self) -> dict[str, str]:
-        return {name: data.decode() for name, data in files_in(self.folder / "made").items()}
-
-
 @pytest.fixture(scope="module")
-def hooked(tmp_path_factory: pytest.TempPathFactory) -> Hooked:
-    hooked = Hooked(tmp_path_factory.mktemp("hooks"))
+def hooked(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
+    hooked = Vendor(tmp_path_factory.mktemp("hooks"), EXAMPLE)
     hooked.run().clean()
     return hooked
 
@@ -46,7 +26,7 @@ def stripped(text: str) -> str:
     return "\n".join(line.strip() for line in text.splitlines())
 
 
-def test_wrappers_are_what_torchgens_stubs_have(hooked: Hooked) -> None:
+def test_wrappers_are_what_torchgens_stubs_have(hooked: Vendor) -> None:
     made = hooked.files()
     registered = stripped(made["RegisterPrivateUse1.cpp"])
     wrappers = re.split(r"\n(?=namespace \{|m\.impl)", made["wrappers.cpp"])
@@ -57,8 +37,8 @@ def test_wrappers_are_what_torchgens_stubs_have(hooked: Hooked) -> None:
     assert len(kernels) == len(set(kernels)) == 7 and all(each in header for each in kernels)
 
 
-def test_structured_kernels_are_what_torchgens_rules_give(hooked: Hooked, tmp_path: Path) -> None:
-    other = Hooked(tmp_path)
+def test_structured_kernels_are_what_torchgens_rules_give(hooked: Vendor, tmp_path: Path) -> None:
+    other = Vendor(tmp_path, EXAMPLE)
     other.replace("operators.yaml", "device_guard: true", "device_guard: false")
     other.run().clean()
     made = other.files()
@@ -71,18 +51,18 @@ def test_structured_kernels_are_what_torchgens_rules_give(hooked: Hooked, tmp_pa
     assert len(classes) == 4 and all(stripped(each) in header for each in classes)
 
 
-def test_names_are_computed_and_the_longest_declaration_of_one_wins(hooked: Hooked, tmp_path: Path) -> None:
+def test_names_are_computed_and_the_longest_declaration_of_one_wins(hooked: Vendor, tmp_path: Path) -> None:
     names = re.findall(r"using (\w+) = ", hooked.files()["functors.h"])
     assert {"AddTensorFn", "AddInplaceTensorFn", "AddOutFn", "ForeachExpFn"} < set(names)
-    other = Hooked(tmp_path)
+    other = Vendor(tmp_path, EXAMPLE)
     other.replace("functors.py", '*function.overload.split("_")]', "]")
-    other.run("families=hook_files").clean()
+    other.run(families="hook_files").clean()
     (line,) = re.findall("using AddFn.*", other.files()["functors.h"])
     assert line.endswith("const at::Scalar &, at::Tensor &);"), "that of add.out"
 
 
 def test_an_edit_writes_the_files_that_differ(tmp_path: Path) -> None:
-    hooked = Hooked(tmp_path)
+    hooked = Vendor(tmp_path, EXAMPLE)
     hooked.run().clean()
     assert hooked.run().ran == []
     hooked.replace("functors.py", '+ "Fn"', '+ "Function"')

@@ -197,98 +197,83 @@ def definition(schema: str, *lines: str) -> str:
     return "".join([f"- name: {schema}\n", *(f"  {line}\n" for line in (*lines, "version: all_version"))])
 
 
-WIDEN, MAKE = "npu_widen(Tensor self, int[] size) -> Tensor", f"npu_make(Tensor self, {OPTIONS}) -> Tensor"
-VIEW = "npu_seen(Tensor(a) self, SymInt[] size) -> Tensor(a)"
-ZAP, NOISE = (
-    "npu_zap(Tensor self, SymInt n) -> Tensor",
-    "npu_noise(Tensor self, *, Generator? generator=None) -> Tensor",
-)
-SPREAD = "npu_spread.out(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)"
+def own(schema: str, *lines: str, keys: tuple[str, ...] = (), more: str = "") -> list[tuple[str, str, str]]:
+    """The edits that add a function with derivatives, and `more` functions without."""
+    return new(function(schema, *keys) + more, definition(schema, *lines))
+
+
+KERNELS = "VariableType_0.cpp"
+SIZED = "(Tensor self, int[] size) -> Tensor"
+SIZED_OUT = ".out(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)"
+RANDOM = ("op_api: [v2.1, newest]", "tags: nondeterministic_seeded")
 SHUFFLE = "npu_shuffle(Tensor self, *, Generator? generator=None) -> (Tensor, Tensor, Tensor)"
+ADDCMUL = "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
+RELU = "- name: relu(Tensor self) -> Tensor\n  self: threshold_backward(grad, result, 0)\n  version: v2.13\n"
 EDITS: dict[str, tuple[list[tuple[str, str, str]], dict[str, str]]] = {  # edits, and what files then have
     "out": (
-        new(
-            function(WIDEN) + function("npu_widen.out(Tensor self, int[] size, *, Tensor(a!) out) -> Tensor(a!)"),
-            definition(WIDEN, "self: grad"),
-        ),
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_widen_out("},
+        own(f"npu_widen{SIZED}", "self: grad", more=function(f"npu_widen{SIZED_OUT}")),
+        {KERNELS: "at_npu::redispatch::npu_widen_out("},
     ),
-    "factory": (new(function(MAKE), definition(MAKE, "self: grad")), {"variable_factories.h": "Tensor npu_make("}),
+    "factory": (
+        own(f"npu_make(Tensor self, {OPTIONS}) -> Tensor", "self: grad"),
+        {"variable_factories.h": "Tensor npu_make("},
+    ),
     "view": (
-        new(function(VIEW), definition(VIEW, "self: grad.reshape_symint(self.sym_sizes())")),
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_seen(", "Functions.cpp": "grad.reshape("},
+        own("npu_seen(Tensor(a) self, SymInt[] size) -> Tensor(a)", "self: grad.reshape_symint(self.sym_sizes())"),
+        {KERNELS: "at_npu::redispatch::npu_seen(", "Functions.cpp": "grad.reshape("},
     ),
     "foreach": (new(function("npu_scale_list(Tensor[] self, float by) -> Tensor[]")), {}),
     "inplace": (
-        new(
-            function(ZAP) + function("npu_zap_(Tensor(a!) self, SymInt n) -> Tensor(a!)"),
-            definition(ZAP, "self: grad * n"),
+        own(
+            "npu_zap(Tensor self, SymInt n) -> Tensor",
+            "self: grad * n",
+            more=function("npu_zap_(Tensor(a!) self, SymInt n) -> Tensor(a!)"),
         ),
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_zap_("},
+        {KERNELS: "at_npu::redispatch::npu_zap_("},
     ),
     "generator": (
-        new(
-            function(NOISE, "op_api: [v2.1, newest]", "tags: nondeterministic_seeded"),
-            definition(NOISE, "self: grad"),
-        ),
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_noise("},
+        own("npu_noise(Tensor self, *, Generator? generator=None) -> Tensor", "self: grad", keys=RANDOM),
+        {KERNELS: "at_npu::redispatch::npu_noise("},
     ),
     "namespace": (
-        new(
-            function("second::npu_far(Tensor self) -> Tensor"),
-            definition("second::npu_far(Tensor self) -> Tensor", "self: grad"),
-        ),
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_far("},
+        own("second::npu_far(Tensor self) -> Tensor", "self: grad"),
+        {KERNELS: "at_npu::redispatch::npu_far("},
     ),
     "removed": (
         [(DERIVATIVES, ASCEND[DERIVATIVES][ASCEND[DERIVATIVES].index(DEFINITION) :], "")],
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_dtype_cast("},
+        {KERNELS: "at_npu::redispatch::npu_dtype_cast("},
     ),
     "renamed": (
         [(file, "dtype_cast(Tensor self, int dtype, int?", "dtype_cast(Tensor self, int to, int?") for file in BOTH],
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_dtype_cast(ks & c10::after_autograd_keyset, self_, to"},
+        {KERNELS: "at_npu::redispatch::npu_dtype_cast(ks & c10::after_autograd_keyset, self_, to"},
     ),
     "out of its own": (
         new(
-            function("npu_spread(Tensor self, int[] size) -> Tensor") + function(SPREAD),
-            definition(SPREAD, "self: grad"),
+            function(f"npu_spread{SIZED}") + function(f"npu_spread{SIZED_OUT}"),
+            definition(f"npu_spread{SIZED_OUT}", "self: grad"),
         ),
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_spread_out("},
+        {KERNELS: "at_npu::redispatch::npu_spread_out("},
     ),
     "out of PyTorch": (
-        new(
-            "",
-            definition(
-                "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                *("self: grad", "tensor1: grad * tensor2", "tensor2: grad * tensor1"),
-            ),
-        ),
-        {"VariableType_0.cpp": "at::redispatch::addcmul_outf("},
+        new("", definition(ADDCMUL, "self: grad", "tensor1: grad * tensor2", "tensor2: grad * tensor1")),
+        {KERNELS: "at::redispatch::addcmul_outf("},
     ),
     "inplace of PyTorch": (
-        new(
-            "",
-            definition("squeeze_(Tensor(a!) self) -> Tensor(a!)", "self: grad")
-            + "- name: relu(Tensor self) -> Tensor\n  self: threshold_backward(grad, result, 0)\n  version: v2.13\n",
-        ),
-        {"VariableType_0.cpp": "at::redispatch::squeeze_(", "Functions.h": "struct TORCH_API ReluBackward0"},
+        new("", definition("squeeze_(Tensor(a!) self) -> Tensor(a!)", "self: grad") + RELU),
+        {KERNELS: "at::redispatch::squeeze_(", "Functions.h": "struct TORCH_API ReluBackward0"},
     ),
     "several results": (
-        new(
-            function(SHUFFLE, "op_api: [v2.1, newest]", "tags: nondeterministic_seeded"),
-            definition(SHUFFLE, "output_differentiability: [True, False, False]", "self: grad * result1"),
-        ),
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_shuffle(", "Functions.h": "SavedVariable result1_;"},
+        own(SHUFFLE, "output_differentiability: [True, False, False]", "self: grad * result1", keys=RANDOM),
+        {KERNELS: "at_npu::redispatch::npu_shuffle(", "Functions.h": "SavedVariable result1_;"},
     ),
     "version": (
         [
             ("specset.toml", 'keys = ["acl_op", "op_api"]', 'keys = ["acl_op", "op_api", "sparse"]'),
-            *new(function("npu_thin(Tensor self) -> Tensor", "sparse: all_version"))[:1],
-            *new("", definition("npu_thin(Tensor self) -> Tensor", "self: grad")),
+            *own("npu_thin(Tensor self) -> Tensor", "self: grad", keys=("sparse: all_version",)),
         ],
-        {"VariableType_0.cpp": "at_npu::redispatch::npu_thin("},
+        {KERNELS: "at_npu::redispatch::npu_thin("},
     ),
-}  # fmt: skip
+}
 
 
 def edit(folder: Path, edits: list[tuple[str, str, str]]) -> None:
@@ -305,7 +290,7 @@ def check_edits(folder: Path, names: list[str]) -> None:
     for name in names:
         for file, text in EDITS[name][1].items():
             assert text in files[file], (name, text)
-    assert "_outf(" not in "".join(re.findall(r".*at_npu.*", files["VariableType_0.cpp"]))
+    assert "_outf(" not in "".join(re.findall(r".*at_npu.*", files[KERNELS]))
 
 
 def test_every_setting_of_the_description_matches_something(ascend: Path) -> None:

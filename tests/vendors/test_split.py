@@ -13,17 +13,10 @@ from project import ROOT
 
 from vendors.vendor import Vendor, registered
 
+EXAMPLE = ROOT / "examples" / "vendor"
 SPLIT = {"layout": "split", "shards": 16}
 NODES = re.compile(r"^struct TORCH_API (\w+) : public (?:TraceableFunction|Node) ", re.MULTILINE)
 INCLUDES = re.compile(r'^#include "(Toy\w*|Functions\w*)\.h"', re.MULTILINE)
-
-
-class Example(Vendor):
-    """A copy of examples/vendor."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        shutil.copytree(ROOT / "examples" / "vendor", folder / "set")
 
 
 def kernels(files: Mapping[str, str]) -> Counter[str]:
@@ -57,19 +50,19 @@ def complete(files: Mapping[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Example:
-    return Example(tmp_path_factory.mktemp("example"))
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
+    return Vendor(tmp_path_factory.mktemp("example"), EXAMPLE)
 
 
 @pytest.fixture
-def example(shared: Example) -> Example:
+def example(shared: Vendor) -> Vendor:
     """The example as it is, with a cache that knows of earlier edits."""
-    shutil.copytree(ROOT / "examples" / "vendor", shared.path(""), dirs_exist_ok=True)
+    shutil.copytree(EXAMPLE, shared.path(""), dirs_exist_ok=True)
     shutil.rmtree(shared.folder / "generated", ignore_errors=True)
     return shared
 
 
-def test_each_kernel_is_registered_once(example: Example) -> None:
+def test_each_kernel_is_registered_once(example: Vendor) -> None:
     upstream, split = example.build(), example.build(**SPLIT)
     complete(upstream)
     complete(split)
@@ -77,7 +70,7 @@ def test_each_kernel_is_registered_once(example: Example) -> None:
     assert nodes(split) == nodes(upstream)
 
 
-def test_a_shard_without_functions_has_no_kernels(example: Example) -> None:
+def test_a_shard_without_functions_has_no_kernels(example: Vendor) -> None:
     example.path("specset.toml").write_text(
         example.path("specset.toml").read_text().replace("shards = 1", "shards = 40")
     )
@@ -97,7 +90,7 @@ def test_a_header_has_the_pieces_of_all_functions(layout: str, place: str, tmp_p
     assert declared in vendor.build(layout=layout, shards=16)["VariableType.h"]
 
 
-def test_slots_take_each_part_of_a_definition_once(example: Example) -> None:
+def test_slots_take_each_part_of_a_definition_once(example: Vendor) -> None:
     """Holes of the set's own in the templates of Nodes: each is in the namespaces around it, in each shard's header."""
     slots = """
 [family.nodes.file."Functions.h".slots]
@@ -124,7 +117,7 @@ autograd_function_definitions = { piece = "definition" }
     assert sum(text.count(".yaml: - name: ") for text in defined) == 6, "each says which entry it is from"
 
 
-def test_templates_may_have_either_hole_of_nodes(example: Example) -> None:
+def test_templates_may_have_either_hole_of_nodes(example: Vendor) -> None:
     example.replace("templates/Functions.h", "${autograd_function_declarations}\n", "")
     hole = "${autograd_function_definitions}"
     example.replace("templates/Functions.cpp", hole, f"${{autograd_function_declarations}}\n{hole}")
@@ -134,7 +127,7 @@ def test_templates_may_have_either_hole_of_nodes(example: Example) -> None:
 
 
 @pytest.mark.parametrize("tree", [{}, {"tree": "checkout"}], ids=["folder", "tree"])
-def test_files_of_another_layout_do_not_stay(example: Example, tree: dict[str, str]) -> None:
+def test_files_of_another_layout_do_not_stay(example: Vendor, tree: dict[str, str]) -> None:
     first = example.build(**tree)
     split = example.build(**SPLIT, **tree)
     inner = next(name for name in split if name.endswith("Functions_3.h"))
@@ -144,7 +137,7 @@ def test_files_of_another_layout_do_not_stay(example: Example, tree: dict[str, s
     assert sorted(files) == sorted([*first, inner]), "what was changed stays"
 
 
-def test_lines_are_for_slots_too(example: Example) -> None:
+def test_lines_are_for_slots_too(example: Vendor) -> None:
     """With the same text otherwise, even where what is replaced is partly a formula's."""
     slots = '[family.nodes.file."Functions.cpp".slots]\nautograd_function_definitions = "definition"\n'
     example.replace("specset.toml", "[family.variable_type]\n", f"{slots}\n[family.variable_type]\n")

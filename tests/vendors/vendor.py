@@ -1,4 +1,4 @@
-"""The set of layers that the tests edit: a small base, three layers over it, one of each feature."""
+"""The described sets that the tests edit: as a rule a small base, three layers over it, one of each feature."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ BASE = ROOT / "tests" / "bad" / "base"
 
 
 class Vendor:
-    """A copy of the set in `folder`/set, its base beside it, and runs of gradmill on it."""
+    """A copy of a set in `folder`/set, the base of that of layers beside it, and runs of gradmill on it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, source: Path = SET) -> None:
         self.folder = folder
-        shutil.copytree(SET, folder / "set")
+        shutil.copytree(source, folder / "set")
         shutil.copytree(BASE, folder / "base")
 
     def path(self, name: str) -> Path:
