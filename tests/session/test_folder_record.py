@@ -441,3 +441,9 @@ def test_files_outside_of_the_folder_are_not_recorded(tmp_path: Path) -> None:
     record, files = _record(tmp_path / "in")
     record.expect({str(tmp_path / "out.h"): b"n" * 16})
     assert _digests(FolderRecord(str(tmp_path / "in"))) == files
+
+
+def test_a_record_of_a_tree_has_files_anywhere_by_their_plain_paths(tmp_path: Path) -> None:
+    path, files = str(tmp_path / "cache" / "written"), {str(tmp_path / "shims" / "a.h"): b"n" * 16}
+    FolderRecord(str(tmp_path / "tree"), path).complete("core", files, {})
+    assert FolderRecord(str(tmp_path / "tree"), path).paths() == files.keys()

@@ -100,6 +100,14 @@ def test_the_stubs_are_what_the_script_writes(built: Checkout, tmp_path: Path) -
     assert stubs(built) == by_script(built.root, tmp_path / "out")
 
 
+def test_a_name_is_listed_with_its_schema_and_one_that_is_written_by_hand_alone(built: Checkout) -> None:
+    words = ("specs=.", "families=type_stubs", "generated=build/listed", "cache=build/listed")
+    lines = built.run("list", "--all", *words).clean().stdout.splitlines()
+    docs = dict(line.split(maxsplit=1) for line in lines)
+    assert docs["emit:Tensor.sin"] == "sin(Tensor self) -> Tensor"
+    assert docs["emit:Tensor.is_cpu"] == "is_cpu"
+
+
 def hints(text: str, name: str = "") -> dict[str, list[str]]:
     """The text of each function of a stub, or of a class in it, by name: with its docstring, without decorators."""
     tree, lines = ast.parse(text), text.split("\n")
