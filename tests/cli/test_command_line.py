@@ -177,7 +177,7 @@ REFUSED: list[tuple[str, dict[str, object], str, str]] = [
     ("", {"strict": "yes"}, "strict=yes", "write strict=0 or strict=1"),
     ("show matches", {}, "no stage 'matches'", "did you mean 'match'?"),
     ("show", {}, "name a stage", "stages: specs"),
-    ("show match sigmoit", {}, "'match' has no 'sigmoit'", "did you mean 'sigmoid'?"),
+    ("show match epx", {}, "'match' has no 'epx'", "did you mean 'exp'?"),
     ("list nonsense", {}, "there is no stage, unit or file 'nonsense'", "gradmill list --all"),
     ("clean shard:Functions.hh", {}, "no stage, unit or file 'shard:Functions.hh'", "'shard:Functions.h'"),
     ("run shard:Functions.h", {"families": "factories"}, "there is no stage, unit or file 'shard:Functions.h'", ""),
@@ -222,16 +222,16 @@ def test_strict_makes_a_warning_an_error(project: Project) -> None:
 
 def test_show_touches_no_generated_file(built: Project) -> None:
     before = built.mtimes()
-    built.set_formula("mv", "vec", "self.conj().t().mv(grad)")
-    assert "self.conj().t().mv(grad)" in built.run("show", "infos", "mv").stdout
+    built.set_formula("exp", "self", "result.conj() * grad")
+    assert "result.conj() * grad" in built.run("show", "infos", "exp").stdout
     assert built.mtimes() == before
 
 
 # ---- always the same
 
 
-def test_the_layout_changes_nothing(built: Project, small_specs: Path, tmp_path: Path) -> None:
-    other = Project(tmp_path / "packaged", small_specs, RELEASE, packaged=True).build()
+def test_the_layout_changes_nothing(built: Project, tiny_specs: Path, tmp_path: Path) -> None:
+    other = Project(tmp_path / "packaged", tiny_specs, RELEASE, packaged=True).build()
     assert other.files() == built.files()
 
 
@@ -244,9 +244,9 @@ def test_a_wheel_is_a_spec_set(built: Project, tmp_path: Path) -> None:
 
 
 def test_the_embedded_set_has_a_name_and_is_the_default(core_project: Project) -> None:
-    forked.gradmill([], core_project.folder).ok()
-    assert files_in(core_project.generated / "core") == core_project.clean_build()
-    named = forked.gradmill(["specs=core"], core_project.folder)
+    forked.gradmill(["families=factories"], core_project.folder).ok()
+    assert files_in(core_project.generated / "core") == core_project.clean_build(families="factories")
+    named = forked.gradmill(["specs=core", "families=factories"], core_project.folder)
     assert (named.status, named.ran) == (0, [])
 
 

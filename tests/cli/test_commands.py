@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from copies import copy_of
 from project import ROOT, Project, finish, is_plain
 from watching import Watching
 
@@ -56,7 +57,7 @@ def test_explain_names_the_files_that_a_run_then_writes(built: Project, edit: st
     ("name", "fresh", "stale"),
     [
         ("ExpBackward0", "up to date", "to be rebuilt: derivatives.yaml:"),
-        ("SinBackward0", "up to date", "up to date"),
+        ("MulBackward0", "up to date", "up to date"),
         ("Functions.cpp", "up to date", "ExpBackward0, ForeachExpBackward0"),
         ("Functions.h", "up to date", "up to date"),
         ("derivatives", "up to date", "to be rebuilt"),
@@ -94,8 +95,9 @@ def test_an_operator_is_known_by_the_names_that_pytorch_prints(built: Project, n
         assert built.run("show", "match", name).clean() == shown
 
 
-def test_no_line_of_an_explanation_lists_hundreds_of_names(built: Project) -> None:
+def test_no_line_of_an_explanation_lists_hundreds_of_names(small_built: Project, tmp_path: Path) -> None:
     """A set that was never built has as many files as are generated; one release after another changes all entries."""
+    built = copy_of(small_built, tmp_path)
     places = {"cache": built.folder / "never", "layout": "split", "shards": 40}
     (edit,) = built.run("explain", **places).clean().stdout.splitlines()
     assert edit.startswith("never built → ") and edit.endswith(" files")
@@ -359,7 +361,7 @@ def test_a_comment_moves_lines_in_the_manifest_and_rebuilds_nothing_else_of_it(b
 def test_an_edited_formula_leaves_the_list_of_units(built: Project) -> None:
     units = built.rows.with_name("units.json")
     before = units.stat()
-    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    built.set_formula("exp", "self", "result.conj() * grad")
     assert built.run().shards == ["Functions.cpp"]
     assert units.stat() == before
     built.path("derivatives.yaml").write_text("# a comment\n" + built.path("derivatives.yaml").read_text())

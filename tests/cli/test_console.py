@@ -70,7 +70,7 @@ def test_each_unit_and_file_has_a_line_where_that_is_asked_for(built: Project) -
 
 
 @pytest.mark.parametrize(
-    ("name", "line"), [("emit:SinBackward0", "-- emit: 1 unit"), ("shard:Functions.h", "-- shard: 1 file")]
+    ("name", "line"), [("emit:MulBackward0", "-- emit: 1 unit"), ("shard:Functions.h", "-- shard: 1 file")]
 )
 def test_one_that_is_asked_for_is_reported(built: Project, name: str, line: str) -> None:
     assert line in lines_of(built.gradmill(name).stdout)

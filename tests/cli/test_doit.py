@@ -6,7 +6,6 @@ from pathlib import Path
 
 import forked
 import pytest
-from conftest import RELEASE
 from msgspec import Raw
 from project import ANALYSIS, NODE_FILES, ROOT, SHARDS, Project, Run, assert_clean, elsewhere, finish
 from session.test_cache import DAMAGE
@@ -21,12 +20,6 @@ def executed(run: Run) -> list[str]:
     """The stages, groups and `manifest` of which something was executed."""
     lines = [line for line in run.ok().stdout.splitlines() if line.startswith(".  ")]
     return [line[3:].partition(":")[0] for line in lines]
-
-
-@pytest.fixture
-def project(tmp_path: Path, tiny_specs: Path) -> Project:
-    """A few operators, never built."""
-    return Project(tmp_path, tiny_specs, RELEASE)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
@@ -20,9 +21,9 @@ PRINTS = {
     "check format=json": "problems",
     "coverage format=json": "coverage",
     "coverage --format=json exp": "coverage",
-    "diff against=core format=json": "diff",
-    "diff against=core --format=json": "diff",
-    "diff --code against=core format=json": "diff.code",
+    "diff against={before} format=json": "diff",
+    "diff against={before} --format=json": "diff",
+    "diff --code against={before} format=json": "diff.code",
     "explain format=json": "explain",
     "explain exp Functions.h match format=json": "explain",
     "explain derivatives.yaml:10 {generated}/Functions.h:20 format=json": "explain",
@@ -72,12 +73,12 @@ def test_every_command_that_prints_json_has_a_schema() -> None:
     assert set(PRINTED) - others <= set(PRINTS.values())
 
 
-def test_what_commands_print_has_the_form_of_its_schema(built: Project) -> None:
+def test_what_commands_print_has_the_form_of_its_schema(built: Project, tiny_specs: Path) -> None:
     built.replace("derivatives.yaml", FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
     schemas = {name: schema_of(built, name) for name in dict.fromkeys(PRINTS.values())}
     printed: dict[str, int] = {}
     for line, name in PRINTS.items():
-        run = built.run(*line.format(generated=built.generated).split())
+        run = built.run(*line.format(generated=built.generated, before=tiny_specs).split())
         assert run.status == ("--code" in line), (line, run.stderr)
         document = json.loads(run.stdout)
         errors = [error.message for error in schemas[name].iter_errors(document)]
