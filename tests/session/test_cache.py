@@ -166,7 +166,7 @@ def test_an_error_and_a_warning_are_reported_after_a_damage(built: Project, dama
     warned = built.run()
     DAMAGES[damage](built.rows)
     assert built.run().stderr == before + warned.stderr
-    built.set_formula("sin", "self", "cos(grd)\n  slef: grad")
+    built.set_formula("mul.Tensor", "self", "mul(grd)\n  slef: grad")
     refused = built.run()
     assert refused.status == 1
     DAMAGES[damage](built.rows)

@@ -396,7 +396,7 @@ def test_a_note_of_the_owner_that_is_damaged_names_no_set(built: Project) -> Non
     before = path.read_text()
     path.write_text(before.replace("native_functions", "derivatives"))  # a file that is there
     assert path.read_text() != before
-    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
     run = built.run()
     assert (run.status, run.shards) == (0, ["Functions.cpp"])
     assert path.read_text() == before
@@ -405,11 +405,11 @@ def test_a_note_of_the_owner_that_is_damaged_names_no_set(built: Project) -> Non
 
 @pytest.mark.parametrize("first", ["the folder itself", "a link"])
 def test_a_link_that_is_switched_to_another_version_leads_to_the_same_set(
-    tmp_path: Path, small_specs: Path, first: str
+    tmp_path: Path, tiny_specs: Path, first: str
 ) -> None:
     """`set` is a link to one of two versions, as deployments have it."""
     one, two, link = tmp_path / "one", tmp_path / "two", tmp_path / "set"
-    _two_sets_of_one_name(tmp_path, small_specs)
+    _two_sets_of_one_name(tmp_path, tiny_specs)
     for folder in (one, two):
         (folder / "set").rename(tmp_path / f"set.{folder.name}")
     (tmp_path / "set.one").rename(link) if first != "a link" else link.symlink_to("set.one")
@@ -420,8 +420,8 @@ def test_a_link_that_is_switched_to_another_version_leads_to_the_same_set(
     assert b"result.conj() * grad" in (tmp_path / "generated" / "set" / "Functions.cpp").read_bytes()
 
 
-def test_two_paths_that_lead_to_one_set_are_the_same_set(tmp_path: Path, small_specs: Path) -> None:
-    shutil.copytree(small_specs, tmp_path / "real" / "set")
+def test_two_paths_that_lead_to_one_set_are_the_same_set(tmp_path: Path, tiny_specs: Path) -> None:
+    shutil.copytree(tiny_specs, tmp_path / "real" / "set")
     (tmp_path / "linked").symlink_to("real")
     for words in (["specs=real/set"], ["specs=linked/set"], [f"specs={tmp_path}/linked/../real/set"]):
         assert _gradmill_in(tmp_path, *words).status == 0
@@ -453,7 +453,7 @@ def test_a_folder_that_is_spelt_otherwise_is_the_same_folder(built: Project) -> 
     otherwise = {"generated": "generated", "cache": "cache"}
     assert built.gradmill(**otherwise).ran == ["manifest"]  # depfiles have paths as they were given
     assert built.gradmill(**otherwise).ran == []
-    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
     assert built.gradmill(**otherwise).shards == ["Functions.cpp"]
     os.truncate(built.generated / "Functions.cpp", 10)  # nothing in it says any more that it is generated
     assert built.gradmill().shards == ["Functions.cpp"]

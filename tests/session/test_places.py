@@ -17,7 +17,7 @@ from project import ROOT, Project, assert_clean, files_in
     ids=" ".join,
 )
 def test_who_only_looks_writes_nothing(built: Project, words: tuple[str, ...]) -> None:
-    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
     before = files_in(built.generated), files_in(built.cache)
     for more in ({}, {"layout": "split"}, {"families": "nodes"}):
         built.gradmill(*words, **more)
@@ -53,7 +53,7 @@ def test_depfiles_have_paths_as_they_are_given_now(project: Project) -> None:
 
 @pytest.mark.parametrize("there", ["nobody reads", "full", "closed"])
 def test_output_that_goes_nowhere_is_no_traceback(built: Project, there: str) -> None:
-    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
     for again in (False, True):
         run = _apart(built, there)
         assert "Traceback" not in run.stderr

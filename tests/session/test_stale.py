@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from conftest import RELEASE
 from project import Project
 
 from gradmill.session.session import Session
@@ -10,8 +13,8 @@ from gradmill.session.units import StaleUnits
 from gradmill.stages.shard import block, blocks
 
 
-def test_the_blocks_of_all_files_are_joined_while_units_are_printed(project: Project) -> None:
-    build = Session.open(read_config(project.values))
+def test_the_blocks_of_all_files_are_joined_while_units_are_printed(tmp_path: Path, small_specs: Path) -> None:
+    build = Session.open(read_config(Project(tmp_path, small_specs, RELEASE).values))
     stale = StaleUnits(build)
     for unit in stale.find():
         stale.update(*unit)
