@@ -33,17 +33,15 @@ DISCARDED = "it is discarded, and rebuilt"
 PAGE = "page/"  # what the names of files of the page begin with, among the generated ones
 
 
-# ---- kinds of damage: to a file, of which there may be an older state
+# ---- kinds of damage
+
+Damage = Callable[[Path, Path, Random], object]  # to a file, of which there may be an older state
 
 
 def flip(path: Path, older: Path, random: Random) -> None:
     data = bytearray(path.read_bytes() or b"x")
     data[random.randrange(len(data))] ^= 1 << random.randrange(8)
     _overwrite(path, bytes(data))
-
-
-def cut(path: Path, older: Path, random: Random) -> None:
-    os.truncate(path, random.randrange(path.stat().st_size + 1))
 
 
 def zero(path: Path, older: Path, random: Random) -> None:
@@ -68,48 +66,31 @@ def roll_back(path: Path, older: Path, random: Random) -> None:
         shutil.copy2(older, path)
 
 
-def roll_back_in_place(path: Path, older: Path, random: Random) -> None:
-    if older.is_file():
-        _overwrite(path, older.read_bytes())
+def _instead(make: Callable[[Path, Path], object]) -> Damage:
+    """What is put in the place of a file."""
+
+    def damage(path: Path, older: Path, random: Random) -> None:
+        path.unlink()
+        make(path, older)
+
+    return damage
 
 
-def remove(path: Path, older: Path, random: Random) -> None:
-    path.unlink()
-
-
-def empty(path: Path, older: Path, random: Random) -> None:
-    path.write_bytes(b"")
-
-
-def lengthen(path: Path, older: Path, random: Random) -> None:
-    path.write_bytes(path.read_bytes() + random.randbytes(5000))
-
-
-def folder(path: Path, older: Path, random: Random) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def pipe(path: Path, older: Path, random: Random) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
-def link(path: Path, older: Path, random: Random) -> None:
-    path.unlink()
-    path.symlink_to(older)
-
-
-def link_to_nowhere(path: Path, older: Path, random: Random) -> None:
-    path.unlink()
-    path.symlink_to(path.parent / "nowhere" / "at all")
-
-
-Damage = Callable[[Path, Path, Random], None]
-KINDS: list[Damage] = [
-    *(flip, flip, cut, zero, swap, swap, roll_back, roll_back_in_place, remove, empty, lengthen, folder, pipe, link),
-    link_to_nowhere,
-]
+KINDS: dict[str, Damage] = {
+    "flip": flip,
+    "cut": lambda path, older, random: os.truncate(path, random.randrange(path.stat().st_size + 1)),
+    "zero": zero,
+    "swap": swap,
+    "roll_back": roll_back,
+    "roll_back_in_place": lambda path, older, _: older.is_file() and _overwrite(path, older.read_bytes()),
+    "remove": lambda path, older, _: path.unlink(),
+    "empty": lambda path, older, _: path.write_bytes(b""),
+    "lengthen": lambda path, older, random: path.write_bytes(path.read_bytes() + random.randbytes(5000)),
+    "folder": _instead(lambda path, older: path.mkdir()),
+    "pipe": _instead(lambda path, older: os.mkfifo(path)),
+    "link": _instead(lambda path, older: path.symlink_to(older)),
+    "link_to_nowhere": _instead(lambda path, older: path.symlink_to(path.parent / "nowhere" / "at all")),
+}
 
 
 def _range(length: int, random: Random) -> tuple[int, int]:
@@ -158,11 +139,11 @@ class Damaged(Chain):
             return "all: roll_back", lambda: (shutil.rmtree(cache), shutil.copytree(older, cache, symlinks=True))
         store = [path for path in files if path.name.startswith("rows")]
         path = random.choice(store if store and random.random() < 0.6 else files)
-        fitting = [kind for kind in KINDS if kind is not cut or not path.name.endswith("-shm")]  # SQLite maps it
-        kind, seed = random.choice(fitting), random.random()
+        fitting = [kind for kind in KINDS if kind != "cut" or not path.name.endswith("-shm")]  # SQLite maps it
+        kind, seed = random.choice([*fitting, "flip", "swap"]), random.random()
         name = re.sub("-[0-9a-f]{8,}", "", path.relative_to(cache / "set").as_posix())
         before = older / path.relative_to(cache)
-        return f"{name}: {kind.__name__}", lambda: kind(path, before, Random(seed)) if path.is_file() else None
+        return f"{name}: {kind}", lambda: KINDS[kind](path, before, Random(seed)) if path.is_file() else None
 
     def _save(self) -> None:
         """Keeps a state of the cache."""

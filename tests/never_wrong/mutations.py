@@ -66,6 +66,7 @@ HEADS = (
 _WORD = re.compile(r"\w+")
 
 Mutation = Callable[[Specs, Random], None]
+OfLine = Callable[[str, int, Random], list[str]]  # of a line and a place in it: the lines that it becomes
 
 
 def _pick(specs: Specs, random: Random) -> tuple[list[str], int]:
@@ -74,73 +75,50 @@ def _pick(specs: Specs, random: Random) -> tuple[list[str], int]:
     return entries, random.randrange(len(entries))
 
 
-def _lines(change: Callable[[list[str], int, Random], None]) -> Mutation:
+def _lines(name: str, change: OfLine) -> Mutation:
     """A mutation of one line of one entry."""
 
     def mutate(specs: Specs, random: Random) -> None:
         entries, at = _pick(specs, random)
         lines = entries[at].split("\n")
-        written = [i for i, line in enumerate(lines) if line.strip()]
-        change(lines, random.choice(written), random)
+        number = random.choice([i for i, line in enumerate(lines) if line.strip()])
+        line = lines[number]
+        lines[number : number + 1] = change(line, random.randrange(len(line)), random)
         entries[at] = "\n".join(lines)
 
-    mutate.__name__ = change.__name__.removeprefix("_")
+    mutate.__name__ = name
     return mutate
 
 
-def _line_removed(lines: list[str], at: int, random: Random) -> None:
-    del lines[at]
-
-
-def _line_repeated(lines: list[str], at: int, random: Random) -> None:
-    lines.insert(at, lines[at])
-
-
-def _line_indented(lines: list[str], at: int, random: Random) -> None:
-    lines[at] = random.choice([" ", "  ", "    ", "\t"]) + lines[at]
-
-
-def _line_dedented(lines: list[str], at: int, random: Random) -> None:
-    lines[at] = lines[at].removeprefix("  ")
-
-
-def _character_removed(lines: list[str], at: int, random: Random) -> None:
-    where = random.randrange(len(lines[at]))
-    lines[at] = lines[at][:where] + lines[at][where + 1 :]
-
-
-def _character_put_in(lines: list[str], at: int, random: Random) -> None:
-    where = random.randrange(len(lines[at]))
-    lines[at] = lines[at][:where] + random.choice("aZ_0 .,:;()[]{}?!*&#-+'\"|>%@`\\/é") + lines[at][where:]
-
-
-def _characters_swapped(lines: list[str], at: int, random: Random) -> None:
-    line = lines[at]
-    where = random.randrange(max(len(line) - 1, 1))
-    lines[at] = line[:where] + line[where + 1 : where + 2] + line[where : where + 1] + line[where + 2 :]
-
-
-def _line_cut_short(lines: list[str], at: int, random: Random) -> None:
-    lines[at] = lines[at][: random.randrange(len(lines[at]))]
-
-
-def _value_odd(lines: list[str], at: int, random: Random) -> None:
-    key, colon, _ = lines[at].partition(": ")
-    lines[at] = f"{key}{colon or ': '}{random.choice(ODD_VALUES)}"
-
-
-def _key_odd(lines: list[str], at: int, random: Random) -> None:
-    head, colon, value = lines[at].partition(":")
+def _key_odd(line: str, at: int, random: Random) -> list[str]:
+    head, colon, value = line.partition(":")
     key = random.choice(["nam", "func", "name", "self", "result", "dispatch", "variants", "1", "null", "grad", "tag"])
-    lines[at] = f"{head[: len(head) - len(head.lstrip(' -'))]}{key}{colon}{value}"
+    return [f"{head[: len(head) - len(head.lstrip(' -'))]}{key}{colon}{value}"]
 
 
-def _word_misspelt(lines: list[str], at: int, random: Random) -> None:
-    words = list(_WORD.finditer(lines[at]))
-    if words:
-        word = random.choice(words)
-        new = random.choice([word[0] + "x", word[0][1:], word[0].swapcase(), word[0] + "_", "_" + word[0]])
-        lines[at] = lines[at][: word.start()] + new + lines[at][word.end() :]
+def _word_misspelt(line: str, at: int, random: Random) -> list[str]:
+    words = list(_WORD.finditer(line))
+    if not words:
+        return [line]
+    word = random.choice(words)
+    new = random.choice([word[0] + "x", word[0][1:], word[0].swapcase(), word[0] + "_", "_" + word[0]])
+    return [line[: word.start()] + new + line[word.end() :]]
+
+
+_LETTERS = "aZ_0 .,:;()[]{}?!*&#-+'\"|>%@`\\/é"
+_OF_LINES: dict[str, OfLine] = {
+    "line_removed": lambda line, at, random: [],
+    "line_repeated": lambda line, at, random: [line, line],
+    "line_indented": lambda line, at, random: [random.choice([" ", "  ", "    ", "\t"]) + line],
+    "line_dedented": lambda line, at, random: [line.removeprefix("  ")],
+    "character_removed": lambda line, at, random: [line[:at] + line[at + 1 :]],
+    "character_put_in": lambda line, at, random: [line[:at] + random.choice(_LETTERS) + line[at:]],
+    "characters_swapped": lambda line, at, random: [line[:at] + line[at : at + 2][::-1] + line[at + 2 :]],
+    "line_cut_short": lambda line, at, random: [line[:at]],
+    "value_odd": lambda line, at, random: [f"{line.partition(': ')[0]}: {random.choice(ODD_VALUES)}"],
+    "key_odd": _key_odd,
+    "word_misspelt": _word_misspelt,
+}
 
 
 def word_of_elsewhere(specs: Specs, random: Random) -> None:
@@ -234,14 +212,9 @@ def an_edit(specs: Specs, random: Random) -> None:
         edit(specs, name, random.randrange(len(specs.entries[name])), random)
 
 
-_OF_LINES = (
-    _line_removed, _line_repeated, _line_indented, _line_dedented, _character_removed, _character_put_in,
-    _characters_swapped, _line_cut_short, _value_odd, _key_odd, _word_misspelt,
-)  # fmt: skip
-
 # Of all files of a set, deprecated forms as well.
 OF_TEXT: tuple[Mutation, ...] = (
-    *(_lines(change) for change in _OF_LINES),
+    *(_lines(name, change) for name, change in _OF_LINES.items()),
     *(annotation_changed for _ in range(3)),
     word_of_elsewhere,
     word_of_elsewhere,

@@ -190,23 +190,18 @@ def test_a_template_that_is_none_is_refused_or_filled(project: Project, data: by
     assert run.status == (0 if set(data) <= {*b"${"} else 1)  # what opens no hole is text
 
 
-def _windows(data: bytes) -> bytes:
-    return data.replace(b"\n", b"\r\n")
+CHANGES: dict[str, Callable[[bytes], bytes]] = {
+    "windows": lambda data: data.replace(b"\n", b"\r\n"),
+    "macintosh": lambda data: data.replace(b"\n", b"\r"),
+    "marked": lambda data: b"\xef\xbb\xbf" + data,
+}
 
 
-def _macintosh(data: bytes) -> bytes:
-    return data.replace(b"\n", b"\r")
-
-
-def _marked(data: bytes) -> bytes:
-    return b"\xef\xbb\xbf" + data
-
-
-@pytest.mark.parametrize("change", [_windows, _macintosh, _marked])
-def test_line_ends_and_byte_order_marks_change_nothing(built: Project, change: Callable[[bytes], bytes]) -> None:
+@pytest.mark.parametrize("change", CHANGES)
+def test_line_ends_and_byte_order_marks_change_nothing(built: Project, change: str) -> None:
     before = built.files()
     for name in (D, N, T):
-        built.path(name).write_bytes(change(built.path(name).read_bytes()))
+        built.path(name).write_bytes(CHANGES[change](built.path(name).read_bytes()))
     run = built.run()
     assert (run.status, [task for task in run.ran if ":" in task]) == (0, [])
     assert built.files() == before == built.clean_build()

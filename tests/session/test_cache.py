@@ -63,7 +63,7 @@ def cached(project: Project, name: str, cache: str = "cache") -> Path:
 # ---- damage
 
 # To a file, of which an older age is there.
-DAMAGE = {kind.__name__: lambda path, older, kind=kind: kind(path, older, Random(0)) for kind in KINDS}
+DAMAGE = {name: lambda path, older, kind=kind: kind(path, older, Random(0)) for name, kind in KINDS.items()}
 
 # The specs when the next run starts: as they were, as they were before, and new.
 FORMULAS = [SECOND, FIRST, "grad * result.conj() * 4"]

@@ -44,18 +44,6 @@ def _forward(key: str) -> bool:
     return key.startswith("result") or key in ("values", "Q", "L", "U", "S", "eigenvalues")
 
 
-def sign(formula: str, key: str, names: list[str], random: Random) -> str | None:
-    return None if "auto_" in formula else f"-({formula})"
-
-
-def factor(formula: str, key: str, names: list[str], random: Random) -> str | None:
-    return None if "auto_" in formula else f"({formula}) * 2"
-
-
-def conj(formula: str, key: str, names: list[str], random: Random) -> str | None:
-    return formula.replace(".conj()", "", 1) if ".conj()" in formula else None
-
-
 def argument(formula: str, key: str, names: list[str], random: Random) -> str | None:
     used = [name for name in names if re.search(rf"\b{name}\b(?!\()", formula)]
     others = [name for name in names if name not in used[:1]]
@@ -114,9 +102,9 @@ def scalar_type(formula: str, key: str, names: list[str], random: Random) -> str
 
 
 KINDS: dict[str, Mutate] = {
-    "sign": sign,
-    "factor": factor,
-    "missing conj": conj,
+    "sign": lambda formula, *_: None if "auto_" in formula else f"-({formula})",
+    "factor": lambda formula, *_: None if "auto_" in formula else f"({formula}) * 2",
+    "missing conj": lambda formula, *_: formula.replace(".conj()", "", 1) if ".conj()" in formula else None,
     "wrong argument": argument,
     "forgotten term": term,
     "wrong branch": branch,
