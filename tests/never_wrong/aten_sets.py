@@ -16,6 +16,7 @@ from project import files_in
 
 from . import bound
 from .builds import clean_build
+from .edits import in_entry
 from .flags import REFUSED_HERE, random_words, variables_of
 from .groups import group_added
 from .oracle import Oracle
@@ -49,17 +50,6 @@ _STRUCTURED = """
 """
 
 Mutation = Callable[[Specs, Random], None]
-
-
-def _in_entry(change: Callable[[str, Random], str]) -> Mutation:
-    """A mutation of the entry of one function."""
-
-    def mutate(specs: Specs, random: Random) -> None:
-        at = random.randrange(len(specs.native))
-        specs.native[at] = change(specs.native[at], random)
-
-    mutate.__name__ = change.__name__.removeprefix("_")
-    return mutate
 
 
 def _kernel_added(entry: str, random: Random) -> str:
@@ -150,8 +140,7 @@ _OF_ENTRIES = (
     _autogen_added,
 )  # fmt: skip
 MUTATIONS: tuple[Mutation, ...] = (
-    *map(_in_entry, _OF_ENTRIES),
-    *map(_in_entry, _OF_ENTRIES),
+    *(in_entry(each.__name__.removeprefix("_"), each) for each in (*_OF_ENTRIES, *_OF_ENTRIES)),
     *bound.MUTATIONS,
     *(key_with_value for _ in range(6)),
     entries_moved,

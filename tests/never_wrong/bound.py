@@ -360,6 +360,12 @@ def function_added(specs: Specs, random: Random) -> None:
     specs.native.append(f"\n- func: {text}\n{keys}  dispatch:\n    CompositeExplicitAutograd: gm\n")
 
 
+EDITS = (  # such as people make
+    *map(_schema, (_default, _argument_type, _argument_name)),
+    variants_changed,
+    overloads_moved,
+    function_added,
+)
 MUTATIONS: tuple[Mutation, ...] = (
     *(_schema(change) for change in _OF_SCHEMAS),
     *(key_with_value for _ in range(4)),

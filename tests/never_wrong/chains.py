@@ -27,7 +27,7 @@ from . import described
 from .campaign import Trial, options, run
 from .edits import edit
 from .runs import Made, Place, difference
-from .specset import DERIVATIVES, NATIVE, Specs, make_folder, make_tiny, read_specs, torch_folder, torch_version
+from .specset import Specs, make_folder, make_tiny, read_specs, torch_folder, torch_version
 
 EDITS = 1000
 BACK = 12  # how many states of the set one may go back to
@@ -137,8 +137,7 @@ class Chain:
         self._specs = edited = self._specs.copy()
         if isinstance(edited, described.Files):
             return described.edit(edited, random)
-        name = random.choice([DERIVATIVES, DERIVATIVES, NATIVE])
-        return edit(edited, name, random.randrange(len(edited.entries[name])), random)
+        return edit(edited, random)
 
     def _turn(self) -> None:
         """Changes how the set is read, now and then."""

@@ -1,7 +1,7 @@
-"""Kinds of edits that people make to specs, each a small function: `kind(specs, at, random)` edits the entry at `at`.
+"""Kinds of edits that people make to specs, each a function of a set and a source of choices that edits the set.
 
-A kind that does not fit the entry gives False and has changed nothing. Most edits are right ones; a few that often
-are not, such as a schema changed on one side only, are wanted too: both builds must then refuse.
+A kind that does not fit what was chosen changes nothing. Most edits are right ones; a few that often are not, such as a
+schema changed on one side only, are wanted too: both builds must then refuse.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ import re
 from collections.abc import Callable
 from random import Random
 
+from . import bound
 from .specset import DERIVATIVES, NATIVE, Specs
 
-Kind = Callable[[Specs, int, Random], bool]
+Kind = Callable[[Specs, Random], object]
+OfEntry = Callable[[str, Random], str]
 
 _ROW = re.compile(r"(?m)^(?P<lead>  (?:    )?)(?P<field>[a-z_][\w, ]*): (?P<text>[^\s|>\"'\[{].*)$")
 _NO_FORMULA = ("name", "dispatch", "output_differentiability", "result", "non_differentiable")
 _SCHEMA = re.compile(r"- (?:func|name): ([\w:.]+)(\(.*\)) -> ")
 _ARGUMENT = re.compile(r"([A-Z]\w+(?:\([^)]*\))?[?\[\]\d]*|int|float|bool|str)([?\[\]\d]*) ([a-z_]\w*)")
+_SIZES = ("sym_sizes()", "sym_size(0)", "sym_numel()", "options()", "dim()", "is_conj()", "layout()")
 
 
 def formulas(entry: str) -> list[re.Match[str]]:
@@ -38,17 +41,16 @@ def tensors(entry: str) -> list[str]:
     return [m[3] for m in _ARGUMENT.finditer(match[2]) if m[1] == "Tensor" and not m[2]] if match else []
 
 
-def _set_formula(specs: Specs, at: int, random: Random, change: Callable[[str], str | None]) -> bool:
-    entry = specs.derivatives[at]
-    all_formulas = formulas(entry)
-    if not all_formulas:
-        return False
-    match = random.choice(all_formulas)
-    text = change(match["text"])
-    if text is None:
-        return False
-    specs.derivatives[at] = entry[: match.start("text")] + text + entry[match.end("text") :]
-    return True
+def in_entry(name: str, change: OfEntry, file: str = NATIVE) -> Kind:
+    """An edit of one entry of a file."""
+
+    def edit(specs: Specs, random: Random) -> None:
+        entries = specs.entries[file]
+        at = random.randrange(len(entries))
+        entries[at] = change(entries[at], random)
+
+    edit.__name__ = name
+    return edit
 
 
 def _put_after_first_line(entry: str, line: str) -> str:
@@ -56,313 +58,177 @@ def _put_after_first_line(entry: str, line: str) -> str:
     return f"{first}\n{line}{newline and ''}\n{rest}" if newline else f"{first}\n{line}"
 
 
-# ---- derivatives
+# ---- formulas: of an entry and the text of one, another text
 
 
-def formula(specs: Specs, at: int, random: Random) -> bool:
-    return _set_formula(specs, at, random, lambda text: f"{random.randint(2, 99)} * ({text})")
+def _plus(text: str, what: str, names: list[str], random: Random) -> str:
+    return f"{text} + {what.format(random.choice(names))}" if names else text
 
 
-def saved_attribute_added(specs: Specs, at: int, random: Random) -> bool:
-    names = arguments(specs.derivatives[at])
-    return bool(names) and _set_formula(specs, at, random, lambda text: f"{text} + 0 * {random.choice(names)}")
+def _dropped(entry: str, text: str, random: Random) -> str:
+    used = [name for name in arguments(entry) if re.search(rf"\b{name}\b", text)]
+    return re.sub(rf"\b{random.choice(used)}\b[.\w]*(\(\))?", "grad", text) if used else text
 
 
-def saved_sizes_added(specs: Specs, at: int, random: Random) -> bool:
-    names = tensors(specs.derivatives[at])
-    what = random.choice(["sym_sizes()", "sym_size(0)", "sym_numel()", "options()", "dim()", "is_conj()", "layout()"])
-    return bool(names) and _set_formula(specs, at, random, lambda text: f"{text} + f({random.choice(names)}.{what})")
+_FORMULAS: dict[str, Callable[[str, str, Random], str]] = {
+    "formula": lambda entry, text, random: f"{random.randint(2, 99)} * ({text})",
+    "saved_attribute_added": lambda entry, text, random: _plus(text, "0 * {}", arguments(entry), random),
+    "saved_sizes_added": lambda entry, text, random: _plus(
+        text, f"f({{}}.{random.choice(_SIZES)})", tensors(entry), random
+    ),
+    "saved_result_added": lambda entry, text, random: f"{text} + 0 * result",
+    "saved_attribute_dropped": _dropped,
+    "other_gradient": lambda entry, text, random: text.replace("grad,", "grads[0],").replace("grad ", "grads[0] "),
+    "non_differentiable": lambda entry, text, random: "non_differentiable",
+}
 
 
-def saved_result_added(specs: Specs, at: int, random: Random) -> bool:
-    return _set_formula(specs, at, random, lambda text: f"{text} + 0 * result")
+def _of_formula(change: Callable[[str, str, Random], str]) -> OfEntry:
+    def edit(entry: str, random: Random) -> str:
+        found = formulas(entry)
+        if not found:
+            return entry
+        match = random.choice(found)
+        return entry[: match.start("text")] + change(entry, match["text"], random) + entry[match.end("text") :]
+
+    return edit
 
 
-def saved_attribute_dropped(specs: Specs, at: int, random: Random) -> bool:
-    def drop(text: str) -> str | None:
-        used = [name for name in arguments(specs.derivatives[at]) if re.search(rf"\b{name}\b", text)]
-        return re.sub(rf"\b{random.choice(used)}\b[.\w]*(\(\))?", "grad", text) if used else None
-
-    return _set_formula(specs, at, random, drop)
+# ---- entries
 
 
-def other_gradient(specs: Specs, at: int, random: Random) -> bool:
-    return _set_formula(
-        specs, at, random, lambda text: text.replace("grad,", "grads[0],").replace("grad ", "grads[0] ")
-    )
+def _without_forward(entry: str, random: Random) -> str:
+    return re.sub(r"(?m)^  result: [^|>\s].*\n?", "", entry)
 
 
-def non_differentiable(specs: Specs, at: int, random: Random) -> bool:
-    return _set_formula(specs, at, random, lambda _: "non_differentiable")
-
-
-def forward_formula(specs: Specs, at: int, random: Random) -> bool:
-    entry = re.sub(r"(?m)^  result: [^|>\s].*\n?", "", specs.derivatives[at])
-    if re.search(r"(?m)^  (result|dispatch):", entry):
-        return False
+def _forward_formula(entry: str, random: Random) -> str:
     text = random.choice(["auto_linear", "auto_element_wise", "self_t * 2", "self_t + self_p", "other_t", "result * 3"])
-    specs.derivatives[at] = _put_after_first_line(entry, f"  result: {text}")
-    return True
+    rest = _without_forward(entry, random)
+    has_more = re.search(r"(?m)^  (result|dispatch):", rest)
+    return entry if has_more else _put_after_first_line(rest, f"  result: {text}")
 
 
-def forward_formula_dropped(specs: Specs, at: int, random: Random) -> bool:
-    entry = re.sub(r"(?m)^  result: [^|>\s].*\n?", "", specs.derivatives[at])
-    changed = entry != specs.derivatives[at]
-    specs.derivatives[at] = entry
-    return changed
-
-
-def dispatch_key(specs: Specs, at: int, random: Random) -> bool:
+def _dispatch_key(entry: str, random: Random) -> str:
     """Puts the formulas under `dispatch:`, for one key or for two; or renames a key."""
-    entry = specs.derivatives[at]
     if re.search(r"(?m)^    (Default|Autograd\w+):", entry):
         key = random.choice(["AutogradCUDA", "AutogradNestedTensor", "AutogradMeta", "Default"])
-        specs.derivatives[at] = re.sub(r"(?m)^    (Default|Autograd\w+):", f"    {key}:", entry, count=1)
-        return True
+        return re.sub(r"(?m)^    (Default|Autograd\w+):", f"    {key}:", entry, count=1)
     rows = [f"    {line}" for line in entry.split("\n")[1:] if line.strip() and not line.lstrip().startswith("#")]
     rows = [row for row in rows if not row.strip().startswith("output_differentiability")]
     if not rows or not formulas(entry):
-        return False
+        return entry
     keys = random.sample(["AutogradCUDA", "AutogradNestedTensor", "AutogradXPU"], random.randint(0, 2))
     keys = sorted(["Default", *keys], key=lambda _: random.random())
     under = "\n".join(f"    {key}:\n" + "\n".join(rows) for key in keys)
-    specs.derivatives[at] = f"{entry.partition(chr(10))[0]}\n  dispatch:\n{under}\n\n"
-    return True
+    return f"{entry.partition(chr(10))[0]}\n  dispatch:\n{under}\n\n"
 
 
-def output_differentiability(specs: Specs, at: int, random: Random) -> bool:
-    entry = specs.derivatives[at]
+def _output_differentiability(entry: str, random: Random) -> str:
     if "output_differentiability" in entry:
-        specs.derivatives[at] = re.sub(r"(?m)^  output_differentiability:.*\n?", "", entry)
-    else:
-        value = random.choice(["[True]", "[False]", "[True, False]"])
-        specs.derivatives[at] = _put_after_first_line(entry, f"  output_differentiability: {value}")
-    return True
+        return re.sub(r"(?m)^  output_differentiability:.*\n?", "", entry)
+    value = random.choice(["[True]", "[False]", "[True, False]"])
+    return _put_after_first_line(entry, f"  output_differentiability: {value}")
 
 
-def entry_added(specs: Specs, at: int, random: Random) -> bool:
-    """A new overload of the same operator in front of it, so that the numbers of later Nodes move."""
-    match = _SCHEMA.match(specs.derivatives[at])
-    if match is None:
-        return False
-    name = f"{match[1].partition('.')[0].rstrip('_')}.gm{random.randint(0, 10**6)}"
-    schema = f"{name}(Tensor self, Scalar by) -> Tensor"
-    specs.native.append(f"- func: {schema}\n  dispatch:\n    CompositeExplicitAutograd: gm\n")
-    specs.derivatives.insert(at, f"- name: {schema}\n  self: grad * by\n  result: auto_linear\n\n")
-    return True
+def _key_order(entry: str, random: Random) -> str:
+    """The rows of an entry in another order, where each is one line."""
+    first, *rows = [line for line in entry.split("\n") if line.strip()]
+    if len(rows) < 2 or not all(re.match(r"  [a-z].*: \S", row) for row in rows):
+        return entry
+    return "\n".join([first, *random.sample(rows, len(rows))]) + "\n\n"
 
 
-def entry_removed(specs: Specs, at: int, random: Random) -> bool:
-    del specs.derivatives[at]
-    return True
+def _comment(entry: str, random: Random) -> str:
+    lines = entry.split("\n")
+    text = random.choice(["# see above", "# - name: nothing(Tensor self) -> Tensor", "#", "# \u2026 \u00e9\u4e2d"])
+    return "\n".join([lines[0], random.choice(["", "  "]) + text, *lines[1:]])
 
 
-def _swap(entries: list[str], at: int, random: Random) -> bool:
-    to = min(len(entries) - 1, max(0, at + random.choice([-40, -3, -1, 1, 2, 30])))
-    entries[at], entries[to] = _ended(entries[to]), _ended(entries[at])
-    return at != to
+def _white_space(entry: str, random: Random) -> str:
+    lines = entry.split("\n")
+    lines[random.randrange(len(lines))] += random.choice([" ", "   ", "\n", "\n\n", "  # end"])
+    return "\n".join(lines)
+
+
+def _kernel_key(entry: str, random: Random) -> str:
+    key = random.choice(["CPU", "CUDA", "Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "SparseCPU"])
+    if "  dispatch:\n" in entry:
+        return re.sub(r"(?m)^    [A-Z][\w, ]*:", f"    {key}:", entry, count=1)
+    return _ended(entry.rstrip("\n")) + f"  dispatch:\n    {key}: gm_kernel\n\n"
+
+
+# ---- files
 
 
 def _ended(entry: str) -> str:
     return entry if entry.endswith("\n") else f"{entry}\n"
 
 
-def entries_swapped(specs: Specs, at: int, random: Random) -> bool:
-    return _swap(specs.derivatives, at, random)
+def entry_added(specs: Specs, random: Random) -> None:
+    """A new overload of the same operator in front of it, so that the numbers of later Nodes move."""
+    at = random.randrange(len(specs.derivatives))
+    match = _SCHEMA.match(specs.derivatives[at])
+    if match is not None:
+        name = f"{match[1].partition('.')[0].rstrip('_')}.gm{random.randint(0, 10**6)}"
+        schema = f"{name}(Tensor self, Scalar by) -> Tensor"
+        specs.native.append(f"- func: {schema}\n  dispatch:\n    CompositeExplicitAutograd: gm\n")
+        specs.derivatives.insert(at, f"- name: {schema}\n  self: grad * by\n  result: auto_linear\n\n")
 
 
-def entry_duplicated(specs: Specs, at: int, random: Random) -> bool:
-    specs.derivatives.insert(random.randint(0, len(specs.derivatives)), _ended(specs.derivatives[at]))
+def entry_removed(specs: Specs, random: Random) -> None:
+    del specs.derivatives[random.randrange(len(specs.derivatives))]
+
+
+def entries_swapped(specs: Specs, random: Random) -> None:
+    entries = specs.derivatives
+    at = random.randrange(len(entries))
+    to = min(len(entries) - 1, max(0, at + random.choice([-40, -3, -1, 1, 2, 30])))
+    entries[at], entries[to] = _ended(entries[to]), _ended(entries[at])
+
+
+def entry_duplicated(specs: Specs, random: Random) -> None:
+    entry = _ended(random.choice(specs.derivatives))
+    specs.derivatives.insert(random.randint(0, len(specs.derivatives)), entry)
     specs.derivatives[-1] = _ended(specs.derivatives[-1])
-    return True
 
 
-def _comment(entries: list[str], at: int, random: Random) -> bool:
-    lines = entries[at].split("\n")
-    text = random.choice(["# see above", "# - name: nothing(Tensor self) -> Tensor", "#", "# \u2026 \u00e9\u4e2d"])
-    lines.insert(1, random.choice(["", "  "]) + text)
-    entries[at] = "\n".join(lines)
-    return True
-
-
-def _white_space(entries: list[str], at: int, random: Random) -> bool:
-    lines = entries[at].split("\n")
-    where = random.randrange(len(lines))
-    lines[where] += random.choice([" ", "   ", "\n", "\n\n", "  # end"])
-    entries[at] = "\n".join(lines)
-    return True
-
-
-def comment(specs: Specs, at: int, random: Random) -> bool:
-    return _comment(specs.derivatives, at, random)
-
-
-def white_space(specs: Specs, at: int, random: Random) -> bool:
-    return _white_space(specs.derivatives, at, random)
-
-
-def key_order(specs: Specs, at: int, random: Random) -> bool:
-    """The rows of an entry in another order, where each is one line."""
-    first, *rows = [line for line in specs.derivatives[at].split("\n") if line.strip()]
-    if len(rows) < 2 or not all(re.match(r"  [a-z].*: \S", row) for row in rows):
-        return False
-    specs.derivatives[at] = "\n".join([first, *random.sample(rows, len(rows))]) + "\n\n"
-    return True
-
-
-# ---- native functions
-
-
-def _rewrite_schema(specs: Specs, at: int, random: Random, change: Callable[[str], str]) -> bool:
-    """Changes the arguments in the schema of a function, of its variants, and where its derivative says it."""
-    match = _SCHEMA.match(specs.native[at])
-    if match is None:
-        return False
-    changed = change(match[2])
-    if changed == match[2]:
-        return False
-    specs.native[at] = specs.native[at].replace(match[2], changed, 1)
-    for i, entry in enumerate(specs.derivatives):
-        if entry.startswith(f"- name: {match[1]}(") and random.random() < 0.9:
-            specs.derivatives[i] = entry.replace(match[2], changed, 1)
-    inner, base = match[2][1:-1], match[1].partition(".")[0].rstrip("_")
-    for i, entry in enumerate(specs.native):
-        other = _SCHEMA.match(entry)
-        if other is not None and i != at and other[1].partition(".")[0].rstrip("_") == base and inner in other[2]:
-            specs.native[i] = entry.replace(inner, changed[1:-1], 1)
-            for k, derivative in enumerate(specs.derivatives):
-                if derivative.startswith(f"- name: {other[1]}("):
-                    specs.derivatives[k] = derivative.replace(inner, changed[1:-1], 1)
-    return True
-
-
-def schema_default(specs: Specs, at: int, random: Random) -> bool:
-    def change(text: str) -> str:
-        kinds = [
-            (r"=(True|False)\b", random.choice(["=True", "=False"])),
-            (r"=-?\d+\b", f"={random.randint(-3, 9)}"),
-            (r"=None\b", ""),
-            (r"(bool [a-z_]\w*)(?=\))", r"\1=True"),
-            (r"(int [a-z_]\w*)(?=\))", r"\1=7"),
-        ]
-        pattern, new = random.choice(kinds)
-        return re.sub(pattern, new, text, count=1)
-
-    return any(_rewrite_schema(specs, at, random, change) for _ in range(6))
-
-
-def schema_type(specs: Specs, at: int, random: Random) -> bool:
-    def change(text: str) -> str:
-        kinds = [
-            (r"\bint(?=[ \[?])", "SymInt"),
-            (r"\bSymInt(?=[ \[?])", "int"),
-            (r"\bScalar(?=[ ?])", "float"),
-            (r"\bfloat(?=[ ?])", "Scalar"),
-            (r"\bTensor (?!self)", "Tensor? "),
-            (r"\bTensor\? ", "Tensor "),
-            (r"\bbool ", "int "),
-            (r"\bTensor\[\] ", "Tensor "),
-        ]
-        pattern, new = random.choice(kinds)
-        return re.sub(pattern, new, text, count=1)
-
-    return any(_rewrite_schema(specs, at, random, change) for _ in range(8))
-
-
-def argument_renamed(specs: Specs, at: int, random: Random) -> bool:
-    names = [name for name in arguments(specs.native[at]) if name not in ("self", "out")]
-    if not names:
-        return False
-    name = random.choice(names)
-    return _rewrite_schema(specs, at, random, lambda text: re.sub(rf"\b{name}\b", f"{name}_x", text))
-
-
-def function_removed(specs: Specs, at: int, random: Random) -> bool:
-    match = _SCHEMA.match(specs.native[at])
-    del specs.native[at]
+def function_removed(specs: Specs, random: Random) -> None:
+    match = _SCHEMA.match(specs.native.pop(random.randrange(len(specs.native))))
     if match is not None and random.random() < 0.8:
         start = f"- name: {match[1]}("
         specs.derivatives[:] = [entry for entry in specs.derivatives if not entry.startswith(start)]
-    return True
 
 
-def function_added(specs: Specs, at: int, random: Random) -> bool:
-    name = f"gm_op{random.randint(0, 10**6)}"
-    specs.native.insert(at, f"- func: {name}(Tensor self, int n=2) -> Tensor\n  variants: function, method\n\n")
-    return True
-
-
-def functions_swapped(specs: Specs, at: int, random: Random) -> bool:
-    return _swap(specs.native, at, random)
-
-
-def variants_changed(specs: Specs, at: int, random: Random) -> bool:
-    entry = re.sub(r"(?m)^  variants:.*\n", "", specs.native[at])
-    specs.native[at] = _put_after_first_line(entry, f"  variants: {random.choice(['function', 'method, function'])}")
-    return True
-
-
-def native_dispatch_key(specs: Specs, at: int, random: Random) -> bool:
-    entry = specs.native[at]
-    keys = ["CPU", "CUDA", "Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "SparseCPU"]
-    if "  dispatch:\n" in entry:
-        specs.native[at] = re.sub(r"(?m)^    [A-Z][\w, ]*:", f"    {random.choice(keys)}:", entry, count=1)
-    else:
-        specs.native[at] = _ended(entry.rstrip("\n")) + f"  dispatch:\n    {random.choice(keys)}: gm_kernel\n\n"
-    return True
-
-
-def native_comment(specs: Specs, at: int, random: Random) -> bool:
-    return _comment(specs.native, at, random)
-
-
-def native_white_space(specs: Specs, at: int, random: Random) -> bool:
-    return _white_space(specs.native, at, random)
-
-
-DERIVATIVE_KINDS: tuple[Kind, ...] = (
-    formula,
-    saved_attribute_added,
-    saved_sizes_added,
-    saved_result_added,
-    saved_attribute_dropped,
-    other_gradient,
-    non_differentiable,
-    forward_formula,
-    forward_formula_dropped,
-    dispatch_key,
-    output_differentiability,
-    entry_added,
-    entry_removed,
-    entries_swapped,
-    entry_duplicated,
-    comment,
-    white_space,
-    key_order,
-)
-
-NATIVE_KINDS: tuple[Kind, ...] = (
-    schema_default,
-    schema_type,
-    argument_renamed,
+_OF_DERIVATIVES: dict[str, OfEntry] = {
+    **{name: _of_formula(change) for name, change in _FORMULAS.items()},
+    "forward_formula": _forward_formula,
+    "forward_formula_dropped": _without_forward,
+    "dispatch_key": _dispatch_key,
+    "output_differentiability": _output_differentiability,
+    "comment": _comment,
+    "white_space": _white_space,
+    "key_order": _key_order,
+}
+_OF_NATIVE = {
+    "kernel_key": _kernel_key,
+    "native_comment": _comment,
+    "native_white_space": _white_space,
+}
+KINDS: tuple[Kind, ...] = (
+    *(in_entry(name, change, DERIVATIVES) for name, change in _OF_DERIVATIVES.items()),
+    *(entry_added, entry_removed, entries_swapped, entry_duplicated),
+    *(in_entry(name, change) for name, change in _OF_NATIVE.items()),
     function_removed,
-    function_added,
-    functions_swapped,
-    variants_changed,
-    native_dispatch_key,
-    native_comment,
-    native_white_space,
+    *bound.EDITS,
 )
 
-KINDS = {DERIVATIVES: DERIVATIVE_KINDS, NATIVE: NATIVE_KINDS}
 
-
-def edit(specs: Specs, name: str, at: int, random: Random) -> str:
-    """Edits one entry of the file `name` by a kind that fits it; gives the kind's name."""
-    kinds = KINDS[name]
-    for kind in random.sample(kinds, len(kinds)):
+def edit(specs: Specs, random: Random) -> str:
+    """Makes an edit of some kind, and says of which."""
+    for kind in random.sample(KINDS, len(KINDS)):
         tried = specs.copy()
-        if kind(tried, at, random):
-            specs.heads, specs.entries = tried.heads, tried.entries
+        kind(tried, random)
+        if tried.texts() != specs.texts():
+            specs.entries = tried.entries
             return kind.__name__
-    raise AssertionError("some kind fits every entry")
+    raise AssertionError("some kind fits every set")

@@ -207,9 +207,7 @@ def annotation_changed(specs: Specs, random: Random) -> None:
 
 def an_edit(specs: Specs, random: Random) -> None:
     """An edit of one of the kinds that chains have."""
-    name = random.choice([n for n in (DERIVATIVES, DERIVATIVES, NATIVE) if specs.entries[n]] or [TAGS])
-    if name != TAGS:
-        edit(specs, name, random.randrange(len(specs.entries[name])), random)
+    edit(specs, random)
 
 
 # Of all files of a set, deprecated forms as well.
