@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from project import ROOT, Run, finish
 
 SOURCES = ("pipeline", "specs", "README.md", "LICENSE", "pyproject.toml", "setup.py")
-UNWANTED = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 
 def run(*command: object, cwd: Path) -> Run:
@@ -36,6 +35,17 @@ def start(*command: object, cwd: Path) -> subprocess.Popen[str]:
     )
 
 
+def copy_clone(folder: Path, names: Iterable[str], *unwanted: str) -> Path:
+    """Copies files and folders of the repository; no files of these names. Returns the folder of the copies."""
+    for name in names:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", *unwanted)
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        else:
+            shutil.copyfile(ROOT / name, folder / name)
+    return folder
+
+
 def once(folder: Path, make: Callable[[Path], Path]) -> Path:
     """What the first process that asks for it makes in a folder. The others wait."""
     made = folder / "made"
@@ -51,12 +61,7 @@ def make_wheel(folder: Path) -> Path:
     """The wheel, made from the source distribution, as registries do: that must have everything too."""
     source = folder / "source"
     source.mkdir()
-    for name in SOURCES:
-        path = ROOT / name
-        if path.is_dir():
-            shutil.copytree(path, source / name, ignore=UNWANTED)
-        else:
-            shutil.copyfile(path, source / name)
+    copy_clone(source, SOURCES)
     isolation = [] if _has_setuptools() else ["--build-isolation"]
     if not isolation:
         script = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"

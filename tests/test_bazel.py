@@ -29,7 +29,7 @@ class Clone:
     """A clone with a small spec set, of a user, on a machine with a gradmill: their folders are `place`."""
 
     def __init__(self, place: Path, origin: Project, bazel_files: Path, commands: Path, program: str = "") -> None:
-        shutil.copytree(ROOT / "examples", place / "examples", ignore=shutil.ignore_patterns("__pycache__", "bazel-*"))
+        installed.copy_clone(place, ("examples",), "bazel-*")
         shutil.copytree(origin.specs, place / "specs" / "core")
         self.folder = place / "examples" / "bazel"
         self.specs = place / "specs" / "core"

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from cpp import toolchain
-from project import ROOT, Project, replace_once, run_program
+from installed import copy_clone
+from project import Project, replace_once, run_program
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp
 COMPILED = 2  # sources of one shard
@@ -22,10 +23,7 @@ class Machine:
 
     def __init__(self, place: Path, origin: Project, url: str) -> None:
         self.clone = place / "clone"
-        for name in ("pipeline", "examples"):
-            ignored = shutil.ignore_patterns("__pycache__", "bazel-*")
-            shutil.copytree(ROOT / name, self.clone / name, ignore=ignored)
-        shutil.copyfile(ROOT / "dodo.py", self.clone / "dodo.py")
+        copy_clone(self.clone, ("pipeline", "examples", "dodo.py"), "bazel-*")
         shutil.copytree(origin.specs, self.clone / "specs" / "core")
         self.flags = ["-O0", *toolchain.hasty_flags()]
         self._environment = {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from installed import copy_clone
 from project import ROOT, Project, files_in
 
 from gradmill.doors import extensions
@@ -21,13 +21,9 @@ TESTS = ("query", "grammar", "cpp", "rules", "specs", "stages/test_equality.py",
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package without extensions."""
     folder = tmp_path_factory.mktemp("core")
-    unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info", *FOLDERS)
-    for name in ("pipeline", "tests"):
-        shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
-    for name in ("specs", "docs", "examples"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("build", "generated", "cache"))
-    for name in ("pyproject.toml", "dodo.py", "README.md", "CHANGELOG.md"):
-        shutil.copyfile(ROOT / name, folder / name)
+    copy_clone(folder, ("pipeline", "tests"), *FOLDERS)
+    files = ("pyproject.toml", "dodo.py", "README.md", "CHANGELOG.md")
+    copy_clone(folder, ("specs", "docs", "examples", *files), "build", "generated", "cache")
     assert not list((folder / "pipeline").rglob("extension.py"))
     (folder / "pipeline/gradmill/extensions/graphs/__pycache__").mkdir(parents=True)  # as Git leaves it
     return folder

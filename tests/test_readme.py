@@ -79,10 +79,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What is in the repository, in a folder where nothing was run."""
     folder = tmp_path_factory.mktemp("clone") / "gradmill"
     folder.mkdir()
-    for name in IN_CLONE:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
-        copy(ROOT / name, folder / name, **({"ignore": installed.UNWANTED} if copy is shutil.copytree else {}))
-    return folder
+    return installed.copy_clone(folder, IN_CLONE)
 
 
 @pytest.fixture(scope="module")

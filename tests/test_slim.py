@@ -119,29 +119,28 @@ def compiled(folder: Path, name: str, text: str) -> Compiled:
 
 
 UNCHANGED = "-O2 -Winvalid-pch -include pch.h -c {} -o object\n"
+FORMULAS = "Functions_0_formulas.cpp"
+SLIM_COMMAND = f"-Iheaders/slim -O2 -Winvalid-pch -c {FORMULAS} -o object -include prelude.h -Wfatal-errors\n"
+REASON = f"{FORMULAS}: compiled with torch's own headers: IValue is incomplete\n"
 
 
-def test_formulas_compile_with_slim_headers(tmp_path: Path) -> None:
-    done = compiled(tmp_path, "Functions_0_formulas.cpp", "grad;")
-    expected = (
-        "-Iheaders/slim -O2 -Winvalid-pch -c Functions_0_formulas.cpp -o object -include prelude.h -Wfatal-errors\n"
-    )
-    assert done == Compiled(0, expected, "", "a warning\n")
-
-
-def test_formulas_that_need_more_compile_unchanged_and_the_reason_is_printed(tmp_path: Path) -> None:
-    done = compiled(tmp_path, "Functions_0_formulas.cpp", "IValue;")
-    reason = "Functions_0_formulas.cpp: compiled with torch's own headers: IValue is incomplete\n"
-    assert done == Compiled(0, UNCHANGED.format("Functions_0_formulas.cpp"), reason, "")
-
-
-def test_errors_are_those_of_the_unchanged_command(tmp_path: Path) -> None:
-    done = compiled(tmp_path, "Functions_0_formulas.cpp", "wrong;")
-    assert done == Compiled(1, "", "", "Functions_0_formulas.cpp:1:1: error: wrong\n")
-
-
-def test_other_sources_compile_unchanged(tmp_path: Path) -> None:
-    assert compiled(tmp_path, "Functions_0.cpp", "IValue;") == Compiled(0, UNCHANGED.format("Functions_0.cpp"), "", "")
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (FORMULAS, "grad;", Compiled(0, SLIM_COMMAND, "", "a warning\n")),
+        (FORMULAS, "IValue;", Compiled(0, UNCHANGED.format(FORMULAS), REASON, "")),
+        (FORMULAS, "wrong;", Compiled(1, "", "", f"{FORMULAS}:1:1: error: wrong\n")),
+        ("Functions_0.cpp", "IValue;", Compiled(0, UNCHANGED.format("Functions_0.cpp"), "", "")),
+    ],
+    ids=[
+        "slim",
+        "unchanged if they need more",
+        "with the errors of the unchanged command",
+        "unchanged: another source",
+    ],
+)
+def test_formulas_compile(tmp_path: Path, name: str, text: str, expected: Compiled) -> None:
+    assert compiled(tmp_path, name, text) == expected
 
 
 def test_a_compiler_that_is_missing_is_named(tmp_path: Path) -> None:

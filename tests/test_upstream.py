@@ -11,6 +11,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +22,7 @@ PAGE = ROOT / "docs" / "contributing" / "upstream.md"
 _NAMES = re.compile(r"torchgen: ((?:`[\w.]+`(?:,\s+)?)+)\.")
 
 
+@cache
 def answered() -> dict[str, set[str]]:
     """The modules that name each function of torchgen, by its name there."""
     result = defaultdict(set)

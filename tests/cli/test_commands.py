@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from copies import copy_of
-from project import ROOT, Project, finish, is_plain
+from project import ROOT, Project, is_plain
 from watching import Watching
 
 from gradmill.cli.commands import watch
@@ -382,15 +382,6 @@ def test_depfiles_name_every_input(project: Project, layout: str) -> None:
         named = {Path(word) for word in rest.replace("\\\n", " ").split()}
         assert named >= specs | {path for path in code if "commands" not in path.parts}
         assert Path(target) == depfile.with_suffix("")
-
-
-def test_a_reader_that_leaves_ends_a_command_without_a_word(built: Project) -> None:
-    process = built.start("show", "match")
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.stdout.close()
-    process.stdout = None
-    assert "Traceback" not in finish(process).stderr
 
 
 def test_explain_and_show_take_patterns(built: Project) -> None:

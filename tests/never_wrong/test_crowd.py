@@ -24,10 +24,6 @@ def _finish(processes: list[subprocess.Popen[str]]) -> None:
         assert "Traceback" not in run.stderr
 
 
-def _made(folder: Path) -> dict[str, bytes]:
-    return files_in(folder)
-
-
 def test_runs_on_one_set_and_one_folder_are_all_right(project: Project) -> None:
     """The first ones, and those after an edit."""
     for formula in ("grad * result.conj()", "grad * result.conj() * 2"):
@@ -44,17 +40,17 @@ def test_runs_on_different_sets_of_one_name_are_right_or_refused(project: Projec
     right = [name for name, run in runs.items() if run.status == 0]
     refused = [name for name in runs if name not in right]
     assert right
-    assert [name for name in right if _made(tmp_path / "out" / name) != expected[name]] == []
+    assert [name for name in right if files_in(tmp_path / "out" / name) != expected[name]] == []
     for name in refused:
         run = runs[name]
         assert run.status in (1, 3), f"{run.stdout}\n{run.stderr}"
         assert f"{project.cache / 'set'} belongs to another spec set" in run.stderr
         assert "name another place: cache=DIR" in run.stderr
         assert "Traceback" not in run.stderr
-        assert _made(tmp_path / "out" / name) == {}
+        assert files_in(tmp_path / "out" / name) == {}
     for name in refused[:2]:
         _finish([_start(project, tmp_path, name, cache=tmp_path / "other" / name)])
-        assert _made(tmp_path / "out" / name) == expected[name]
+        assert files_in(tmp_path / "out" / name) == expected[name]
 
 
 def _edited_sets(project: Project, tmp_path: Path, names: list[str]) -> dict[str, dict[str, bytes]]:

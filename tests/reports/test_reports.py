@@ -135,8 +135,3 @@ def test_coverage_names_what_is_near_an_unknown_name(built: Project) -> None:
 def test_forms_of_problems_leave_reports_as_text(built: Project, form: str) -> None:
     for words in (("explain", "exp"), ("coverage", "exp"), ("list",)):
         assert built.run(*words, format=form).stdout == built.run(*words).stdout
-
-
-def test_the_schema_of_no_stage_is_refused(project: Project) -> None:
-    """What `show` has nothing of, no schema has the name of."""
-    project.run("schema", "units").failed("no type 'units'", status=3)

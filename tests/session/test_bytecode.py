@@ -57,26 +57,35 @@ def _has_bytecode(path: Path) -> bool:
     return Path(cache_from_source(str(path))).exists()
 
 
-def test_loaded_bytecode_of_an_older_source_is_reported_and_deleted(tmp_path: Path) -> None:
-    path = _module(tmp_path, later="A = 2\n")
-    assert loaded_stale([str(path)], {str(path)}, str(tmp_path))
-    assert not _has_bytecode(path)
+NEW = "A = 2\n"
+CASES: dict[str, tuple[str, bool, str, bool, tuple[bool, bool, bool]]] = {
+    # a later text, whether the module is loaded, the text that an installer wrote, whether the bytecode is old:
+    # whether that is reported, and stays, and was compared
+    "loaded, of an older source": (NEW, True, "", False, (True, False, True)),
+    "loaded, of its source": ("", True, "", False, (False, True, True)),
+    "not loaded, of an older source": (NEW, False, "", False, (False, False, False)),
+    "not loaded, of its source": ("", False, "", False, (False, False, False)),
+    "installed": ("", True, "A = 1\n", False, (False, True, False)),
+    "edited where it is installed": (NEW, True, "A = 1\n", False, (True, False, True)),
+    "edited and undone where it is installed": (NEW, True, NEW, False, (True, False, True)),
+    "old": ("", True, "", True, (False, True, False)),
+}
 
 
-def test_loaded_bytecode_of_the_source_is_kept(tmp_path: Path) -> None:
-    path = _module(tmp_path)
-    assert not loaded_stale([str(path)], {str(path)}, str(tmp_path))
-    assert _has_bytecode(path)
-
-
-@pytest.mark.parametrize("later", ["", "A = 2\n"])
-def test_what_is_not_loaded_loses_young_bytecode_without_a_comparison(
-    tmp_path: Path, compared: list[str], later: str
+@pytest.mark.parametrize("case", CASES)
+def test_young_bytecode_is_compared_where_it_is_loaded_and_deleted_if_it_may_be_stale(
+    tmp_path: Path, compared: list[str], case: str
 ) -> None:
+    later, is_loaded, installed, is_old, expected = CASES[case]
     path = _module(tmp_path, later=later)
-    assert not loaded_stale([str(path)], set(), str(tmp_path))
-    assert not _has_bytecode(path)
-    assert compared == []
+    if installed:
+        _record(tmp_path, installed)
+    if is_old:
+        later_time = time.time() + 10
+        os.utime(cache_from_source(str(path)), (later_time, later_time))
+    reported = loaded_stale([str(path)], {str(path)} if is_loaded else set(), str(tmp_path))
+    assert (reported, _has_bytecode(path), compared == [str(path)]) == expected
+    assert len(compared) <= 1
 
 
 def test_bytecode_that_cannot_be_deleted_is_compared(
@@ -91,32 +100,6 @@ def test_bytecode_that_cannot_be_deleted_is_compared(
     monkeypatch.setattr(os, "unlink", refuse)
     assert loaded_stale([str(path)], set(), str(tmp_path))
     assert compared == [str(path)]
-
-
-def test_bytecode_of_an_installed_source_is_not_compared(tmp_path: Path, compared: list[str]) -> None:
-    path = _module(tmp_path)
-    _record(tmp_path, "A = 1\n")
-    assert not loaded_stale([str(path)], {str(path)}, str(tmp_path))
-    assert _has_bytecode(path)
-    assert compared == []
-
-
-@pytest.mark.parametrize("installed", ["A = 1\n", "A = 2\n"])
-def test_bytecode_of_a_source_that_was_edited_where_it_is_installed_is_compared(tmp_path: Path, installed: str) -> None:
-    """The installer wrote the older text, or the later one: an edit was compiled and undone."""
-    path = _module(tmp_path, later="A = 2\n")
-    _record(tmp_path, installed)
-    assert loaded_stale([str(path)], {str(path)}, str(tmp_path))
-    assert not _has_bytecode(path)
-
-
-def test_old_bytecode_is_not_compared(tmp_path: Path, compared: list[str]) -> None:
-    path = _module(tmp_path)
-    later = time.time() + 10
-    os.utime(cache_from_source(str(path)), (later, later))
-    assert not loaded_stale([str(path)], {str(path)}, str(tmp_path))
-    assert _has_bytecode(path)
-    assert compared == []
 
 
 @pytest.mark.parametrize("later", ["", "A = 22\n"])

@@ -387,10 +387,6 @@ def _two_sets_of_one_name(folder: Path, specs: Path) -> None:
     path.write_text(path.read_text().replace("self: grad * result.conj()\n", "self: result.conj() * grad\n", 1))
 
 
-def _gradmill_in(folder: Path, *words: object) -> Run:
-    return forked.gradmill([str(word) for word in words], folder)
-
-
 def test_a_note_of_the_owner_that_is_damaged_names_no_set(built: Project) -> None:
     path = built.cache / "set" / "set"
     before = path.read_text()
@@ -413,10 +409,10 @@ def test_a_link_that_is_switched_to_another_version_leads_to_the_same_set(
     for folder in (one, two):
         (folder / "set").rename(tmp_path / f"set.{folder.name}")
     (tmp_path / "set.one").rename(link) if first != "a link" else link.symlink_to("set.one")
-    assert _gradmill_in(tmp_path, "specs=set").status == 0
+    assert forked.gradmill(["specs=set"], tmp_path).status == 0
     link.unlink() if first == "a link" else link.rename(tmp_path / "set.one")
     link.symlink_to("set.two")
-    _gradmill_in(tmp_path, "specs=set").clean()
+    forked.gradmill(["specs=set"], tmp_path).clean()
     assert b"result.conj() * grad" in (tmp_path / "generated" / "set" / "Functions.cpp").read_bytes()
 
 
@@ -424,7 +420,7 @@ def test_two_paths_that_lead_to_one_set_are_the_same_set(tmp_path: Path, tiny_sp
     shutil.copytree(tiny_specs, tmp_path / "real" / "set")
     (tmp_path / "linked").symlink_to("real")
     for words in (["specs=real/set"], ["specs=linked/set"], [f"specs={tmp_path}/linked/../real/set"]):
-        assert _gradmill_in(tmp_path, *words).status == 0
+        assert forked.gradmill(words, tmp_path).status == 0
 
 
 def test_the_sets_that_come_with_python_are_the_same_in_each_environment() -> None:

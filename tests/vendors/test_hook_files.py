@@ -38,7 +38,7 @@ def test_wrappers_are_what_torchgens_stubs_have(hooked: Vendor) -> None:
 
 
 def test_structured_kernels_are_what_torchgens_rules_give(hooked: Vendor, tmp_path: Path) -> None:
-    other = Vendor(tmp_path, EXAMPLE)
+    other = hooked.copy(tmp_path)
     other.replace("operators.yaml", "device_guard: true", "device_guard: false")
     other.run().clean()
     made = other.files()
@@ -54,15 +54,15 @@ def test_structured_kernels_are_what_torchgens_rules_give(hooked: Vendor, tmp_pa
 def test_names_are_computed_and_the_longest_declaration_of_one_wins(hooked: Vendor, tmp_path: Path) -> None:
     names = re.findall(r"using (\w+) = ", hooked.files()["functors.h"])
     assert {"AddTensorFn", "AddInplaceTensorFn", "AddOutFn", "ForeachExpFn"} < set(names)
-    other = Vendor(tmp_path, EXAMPLE)
+    other = hooked.copy(tmp_path)
     other.replace("functors.py", '*function.overload.split("_")]', "]")
     other.run(families="hook_files").clean()
     (line,) = re.findall("using AddFn.*", other.files()["functors.h"])
     assert line.endswith("const at::Scalar &, at::Tensor &);"), "that of add.out"
 
 
-def test_an_edit_writes_the_files_that_differ(tmp_path: Path) -> None:
-    hooked = Vendor(tmp_path, EXAMPLE)
+def test_an_edit_writes_the_files_that_differ(hooked: Vendor, tmp_path: Path) -> None:
+    hooked = hooked.copy(tmp_path)
     hooked.run().clean()
     assert hooked.run().ran == []
     hooked.replace("functors.py", '+ "Fn"', '+ "Function"')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from copy import copy
 from pathlib import Path
 
 import forked
@@ -19,6 +20,12 @@ class Vendor:
         self.folder = folder
         shutil.copytree(source, folder / "set")
         shutil.copytree(BASE, folder / "base")
+
+    def copy(self, folder: Path) -> Vendor:
+        """A copy of all in another folder, with what earlier runs left."""
+        other = copy(self)
+        other.folder = Path(shutil.copytree(self.folder, folder, dirs_exist_ok=True))
+        return other
 
     def path(self, name: str) -> Path:
         return self.folder / "set" / name
