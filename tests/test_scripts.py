@@ -35,7 +35,7 @@ LONG = [
     "bench.rivals --runs 1 --sizes 1 --no-plot --json FOLDER/rivals.json",
     "bench.watch --saves 1",
     "bench.worker --runs 1",
-    "tests.verify.blind 2.14.1 --only fmax",
+    "tests.campaigns verify --releases 2.14.1 --only fmax",
 ]
 RUN_BY = {  # what a script starts, or a test calls
     "bench.models.check": "bench/models/rows.py",

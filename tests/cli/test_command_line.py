@@ -26,11 +26,6 @@ def test_list_names_the_stages(project: Project) -> None:
     assert [line.split()[0] for line in run.stdout.splitlines()] == sorted([*ANALYSIS, "emit", "manifest", "shard"])
 
 
-def test_list_all_names_every_node_of_a_project_never_built(project: Project) -> None:
-    names = [line.split()[0] for line in project.run("list", "--all").stdout.splitlines()]
-    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(names)
-
-
 def test_a_run_after_clean_makes_only_the_files_and_the_manifest(built: Project) -> None:
     before = built.files()
     built.run("clean")
@@ -45,11 +40,6 @@ def test_a_stage_by_name_runs_what_it_needs(project: Project) -> None:
     run = project.run("infos")
     assert sorted(run.ran) == sorted(["specs", "schemas", "derivatives", "infos"])
     assert project.files() == {}
-
-
-def test_a_node_by_name_runs_no_other_node(project: Project) -> None:
-    run = project.run("emit:ExpBackward0").ok()
-    assert sorted(run.ran) == sorted([*ANALYSIS, "emit:ExpBackward0"])
 
 
 def test_every_unit_is_listed(project: Project) -> None:

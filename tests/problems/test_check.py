@@ -15,25 +15,13 @@ import forked
 import jsonschema
 import pytest
 import yaml
-from copies import copy_of
 from project import ROOT, Project, Run
 
 from gradmill.problems.color import painted, wants_color
 from gradmill.problems.names import is_certain
 from gradmill.query.engine import Engine
 
-BASE = ROOT / "tests" / "bad" / "base"
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return Project(tmp_path_factory.mktemp("check"), BASE, (BASE / "RELEASE").read_text()).build()
-
-
-@pytest.fixture
-def project(tmp_path: Path, base: Project) -> Project:
-    return copy_of(base, tmp_path)
 
 
 def misspell(project: Project) -> None:
@@ -113,7 +101,6 @@ def test_check_names_the_set_that_has_no_problems(project: Project, tmp_path: Pa
     inside.mkdir(parents=True)
     (inside / "derivatives.yaml").write_bytes((project.specs / "derivatives.yaml").read_bytes())
     assert forked.gradmill(["check"], inside).clean().stdout == "core, the included set: no problems\n"
-    assert forked.gradmill(["check", "specs=core"], inside).clean().stdout == "core: no problems\n"
     assert project.run("check").clean().stdout == "set: no problems\n"
     warn(project)
     assert "no problems" not in project.run("check").stdout

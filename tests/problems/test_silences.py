@@ -5,25 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from copies import copy_of
-from project import ROOT, Project
+from project import Project
 from vendors.vendor import Vendor
 
-BASE = ROOT / "tests" / "bad" / "base"
 WRONG = "  self: grad * reslt\n"
 REASON = "a macro of the template declares it"
 SILENT = f"  # gradmill: ignore unknown-name {REASON}\n"
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return Project(tmp_path_factory.mktemp("silences"), BASE, (BASE / "RELEASE").read_text()).build()
-
-
 @pytest.fixture
-def project(base: Project, tmp_path: Path) -> Project:
+def project(project: Project) -> Project:
     """The base of the bad specs, with an unknown name in the formula of `exp`."""
-    project = copy_of(base, tmp_path)
     project.replace("derivatives.yaml", "  self: grad * result\n", WRONG)
     return project
 

@@ -1,9 +1,10 @@
 """Formulas made wrong in ways that people do, and whether `gradmill verify` reports them.
 
-    python -m tests.campaigns verify [--count 300] [--seed N] [--minutes M] [--only NAME ...]
+    python -m tests.campaigns verify [--count 300] [--seed N] [--minutes M] [--only NAME ...] [--releases VERSION ...]
 
 All of a batch are in one copy of the installed torch's specs, one in each definition: so they compile together. What is
-not reported is printed with its formula, and whether it changes a value at all.
+not reported is printed with its formula, and whether it changes a value at all. With --releases, the formulas that
+other releases have in place of the installed torch's, for the same schemas: all are printed with what became of them.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 from never_wrong.campaign import options
+from releases import WHEELS, download, find_wheel
 
-from verify.edited import CACHE, Definitions, Failed, installed, operator, rejected, verify
+from verify.edited import CACHE, Definitions, Failed, installed, load, operator, rejected, verify
 from verify.effects import Effects
 
 _KEYS = ("name", "dispatch", "output_differentiability")
 _TYPES = re.compile(r"\bTensor (\w+)")
 _AT_ONCE = 100  # mutations in a batch
+_NO_REPORT = 2
 
 
 class Mutation(NamedTuple):
@@ -164,33 +168,69 @@ def _possible(definition: dict[str, Any], names: list[str], random: Random) -> I
                 yield Mutation(kind, definition["name"], key, formula, after)
 
 
+def of_release(version: str, own: Definitions, wheels: Path) -> Iterator[Mutation]:
+    """The formulas that another release has in place of the installed torch's."""
+    with ZipFile(find_wheel(version, wheels) or download(version, wheels)) as archive:
+        others = load(archive.read("torchgen/packaged/autograd/derivatives.yaml"))
+    by_name = {each["name"]: each for each in own}
+    for other in (each for each in others if each["name"] in by_name):
+        before = by_name[other["name"]]
+        for key in (each for each in other if each not in _KEYS and other[each] != before.get(each)):
+            yield Mutation(version, other["name"], key, str(before.get(key, "non_differentiable")), str(other[key]))
+
+
 def main(words: Sequence[str]) -> int:
     parser = options(__doc__, 300)
     parser.add_argument("--only", nargs="*", default=[], help="names of operators")
     parser.add_argument("--cache", type=Path, default=CACHE)
+    parser.add_argument("--releases", nargs="+", default=[], metavar="VERSION", help="formulas of these instead")
+    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
     wanted, begin, status = parser.parse_args(words), time.monotonic(), 0
+    if wanted.releases:
+        return _of_releases(wanted)
     for number, first in enumerate(range(0, wanted.count, _AT_ONCE)):
         if time.monotonic() - begin > wanted.minutes * 60:
             print("the time is over")
             break
-        status = max(status, _batch(wanted, min(wanted.count - first, _AT_ONCE), wanted.seed + number))
+        print(f"seed {wanted.seed + number}")
+        definitions = installed()
+        chosen = [each for each in definitions if not wanted.only or operator(each["name"]) in wanted.only]
+        count = min(wanted.count - first, _AT_ONCE)
+        made = list(mutations(chosen, count, Random(wanted.seed + number)))
+        status = max(status, _batch(wanted, made, definitions, (_MISSED, _NOTHING, _UNCHECKED)))
     return status
 
 
-def _batch(wanted: argparse.Namespace, count: int, seed: int) -> int:
-    """Makes and verifies so many. The exit status: 1 if too many are not reported."""
-    print(f"seed {seed}")
-    definitions = installed()
-    chosen = [each for each in definitions if not wanted.only or operator(each["name"]) in wanted.only]
-    made = list(mutations(chosen, count, Random(seed)))
+def _of_releases(wanted: argparse.Namespace) -> int:
+    """What becomes of other formulas that torch has or had. A batch has one of each definition."""
+    rest = [each for version in wanted.releases for each in of_release(version, installed(), wanted.wheels.resolve())]
+    rest = [each for each in rest if not wanted.only or operator(each.definition) in wanted.only]
+    while rest:
+        now = {each.definition: each for each in reversed(rest)}
+        rest = [each for each in rest if now[each.definition] is not each]
+        definitions = installed()
+        for definition in definitions:
+            if definition["name"] in now:
+                definition[now[definition["name"]].key] = now[definition["name"]].after
+        if _batch(wanted, [*now.values()], definitions) == _NO_REPORT:
+            return _NO_REPORT
+    return 0
+
+
+def _batch(
+    wanted: argparse.Namespace, made: list[Mutation], definitions: Definitions, shown: tuple[str, ...] = ()
+) -> int:
+    """Verifies formulas that are in the definitions, and prints those with a status that is `shown`, or all. The exit
+    status: 1 if too many are not reported."""
     try:
         refused = _refused(made, definitions, wanted.cache)
         names = [operator(each.definition) for each in made if operator(each.definition) not in refused]
         rows = verify(definitions, names, wanted.cache)
     except Failed as error:
         print(error)
-        return 2
-    return _report([each for each in made if operator(each.definition) not in refused], rows, wanted.cache / "samples")
+        return _NO_REPORT
+    tried = [each for each in made if operator(each.definition) not in refused]
+    return _report(tried, rows, wanted.cache / "samples", shown)
 
 
 def _refused(made: list[Mutation], definitions: Definitions, cache: Path) -> set[str]:
@@ -207,12 +247,12 @@ def _refused(made: list[Mutation], definitions: Definitions, cache: Path) -> set
     return refused
 
 
-def _report(made: list[Mutation], rows: dict[str, Any], samples: Path) -> int:
+def _report(made: list[Mutation], rows: dict[str, Any], samples: Path, shown: tuple[str, ...]) -> int:
     counts: Counter[tuple[str, str]] = Counter()
     for mutation in made:
         status, reason = _status(mutation, rows.get(operator(mutation.definition)), samples)
         counts[mutation.kind, status] += 1
-        if status in (_MISSED, _NOTHING, _UNCHECKED):
+        if not shown or status in shown:
             name = operator(mutation.definition)
             print(
                 f"{status}: {mutation.kind}: {name}: {mutation.key}: {mutation.before}  ->  {mutation.after} {reason}"
