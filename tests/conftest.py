@@ -23,6 +23,7 @@ from cpp import toolchain
 from never_wrong.oracle import Oracle
 from never_wrong.specset import make_folder, make_tiny, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, ROOT, Project
+from vendors.vendor import Vendor
 
 from gradmill.doors import extensions
 
@@ -129,6 +130,14 @@ def tiny_built(tiny_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Pr
 def tiny(tmp_path: Path, tiny_built: Project) -> Project:
     """A copy of it."""
     return copy_of(tiny_built, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def layers_built(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
+    """A build of the described set of layers, to copy."""
+    vendor = Vendor(tmp_path_factory.mktemp("layers"))
+    vendor.build()
+    return vendor
 
 
 @pytest.fixture(scope="session")

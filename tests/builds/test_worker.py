@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from project import JOINED, ROOT, Project, files_in, sources
 
 from gradmill.builds.worker.actions import Actions
-from gradmill.builds.worker.messages import LARGEST, Frames, WorkInput, WorkRequest
+from gradmill.builds.worker.messages import Frames, WorkInput, WorkRequest
 from gradmill.io.decoding import decode_json
 
 SPLIT = ("layout=split", "shards=2")
@@ -372,6 +372,8 @@ def test_a_request_that_is_too_large_ends_the_worker(tiny: Project) -> None:
 
 
 def test_a_request_may_be_as_large_as_the_docs_say() -> None:
+    from gradmill.builds.worker.messages import LARGEST
+
     assert f" of more than {LARGEST >> 20} MiB," in " ".join((ROOT / "docs" / "consumers.md").read_text().split())
 
 

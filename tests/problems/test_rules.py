@@ -44,10 +44,8 @@ def base(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Project
 
 
 @pytest.fixture(scope="module")
-def vendor(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
-    vendor = Vendor(tmp_path_factory.mktemp("vendor"))
-    vendor.build()
-    return vendor
+def vendor(layers_built: Vendor, tmp_path_factory: pytest.TempPathFactory) -> Vendor:
+    return layers_built.copy(tmp_path_factory.mktemp("vendor"))
 
 
 def with_entries(text: str, entries: str) -> str:

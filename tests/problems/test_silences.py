@@ -148,9 +148,8 @@ def test_a_part_of_a_run_reports_no_unused_silence(project: Project) -> None:
 
 
 @pytest.fixture
-def vendor(tmp_path: Path) -> Vendor:
-    vendor = Vendor(tmp_path)
-    vendor.build()
+def vendor(layers_built: Vendor, tmp_path: Path) -> Vendor:
+    vendor = layers_built.copy(tmp_path)
     vendor.replace("specset.toml", '{ from = "at::redispatch", to', '{ from = "at::redispach", to')
     return vendor
 

@@ -138,10 +138,8 @@ def test_a_line_that_is_none_is_refused(built: Project, word: str, message: str)
 
 
 @pytest.fixture
-def vendor(tmp_path: Path) -> Vendor:
-    vendor = Vendor(tmp_path)
-    vendor.build()
-    return vendor
+def vendor(layers_built: Vendor, tmp_path: Path) -> Vendor:
+    return layers_built.copy(tmp_path)
 
 
 def test_a_key_of_the_description_has_its_meaning_and_its_entries(vendor: Vendor) -> None:

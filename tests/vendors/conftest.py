@@ -10,13 +10,11 @@ from vendors.vendor import Vendor
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
-    vendor = Vendor(tmp_path_factory.mktemp("vendor"))
-    vendor.build()
-    return vendor
+def built(layers_built: Vendor) -> Vendor:
+    return layers_built
 
 
 @pytest.fixture
-def vendor(built: Vendor, tmp_path: Path) -> Vendor:
+def vendor(layers_built: Vendor, tmp_path: Path) -> Vendor:
     """A copy of it."""
-    return built.copy(tmp_path)
+    return layers_built.copy(tmp_path)

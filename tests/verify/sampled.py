@@ -1,25 +1,21 @@
 """Which operators have samples: `python -m tests.campaigns samples`.
 
-For each definition of the installed torch, counts the samples that `gradmill verify` checks it on, by
-where they are from, and lists those without. Each operator is asked in a copy of the process, because one that
-does not check what it is given may end it.
+For each definition of the installed torch: where the samples are from that `gradmill verify` checks it on. Those
+without are listed. Each operator is asked in a copy of the process, which it may end if it does not check arguments.
 """
 
 from __future__ import annotations
 
-import os
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import yaml
-from never_wrong.campaign import in_order, options
+from forked import forked
+from never_wrong.campaign import Trial, in_order, options, run
 
 from gradmill.extensions.verify.child import from_opinfo
 from gradmill.extensions.verify.child.operators import function_of, has_kernel
@@ -29,30 +25,20 @@ LIMIT = 12
 TORCH, MADE = "torch's", "made"
 
 
-class Answer(NamedTuple):
-    """What one operator has: plain samples by their source, variants by their kind; and the seconds of CPU."""
-
-    counts: Counter[str]
-    seconds: float
-    status: int
-
-
 def main(words: Sequence[str]) -> int:
     parser = options(__doc__, None)
     parser.add_argument("names", nargs="*", help="only these operators, as add.Tensor")
     parser.add_argument("--folder", type=Path, help="keeps torch's own samples for next time")
     parser.add_argument("--made", action="store_true", help="without torch's own samples")
-    wanted, begin = parser.parse_args(words), time.monotonic()
+    wanted = parser.parse_args(words)
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as temporary:
         folder = wanted.folder or Path(temporary)
         if wanted.made:
             from_opinfo.run = lambda name: []
             folder = Path(temporary)
-        names, end = in_order(wanted.names or definitions(), wanted)[: wanted.count], begin + wanted.minutes * 60
-        asked_of = takewhile(lambda name: time.monotonic() < end, names)
-        answers = {name: asked(name, folder) for name in asked_of if overload(name) is not None}
-        return report(answers, names)
+        names = [name for name in in_order(wanted.names or definitions(), wanted) if overload(name) is not None]
+        return run((asked(name, folder.resolve()) for name in names), wanted)
 
 
 def definitions() -> list[str]:
@@ -69,24 +55,15 @@ def overload(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, base, None), variant or "default", None)
 
 
-def asked(name: str, folder: Path) -> Answer:
-    """What `samples` gives for an operator, in a copy of this process."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if not process:
-        os.close(reading)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        start = time.process_time()
-        counts = Counter(kinds(name, folder))
-        lines = [f"{count} {kind}" for kind, count in counts.items()] + [str(time.process_time() - start)]
-        os.write(writing, "\n".join(lines).encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as file:
-        *lines, seconds = file.read().split("\n")
-    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    found = Counter({kind: int(count) for count, _, kind in (line.partition(" ") for line in lines)})
-    return Answer(found, float(seconds or 0), status)
+def asked(name: str, folder: Path) -> Trial:
+    """From where an operator's samples are. It is asked in a copy of this process, which it must not end."""
+    ended = forked(lambda: print(*kinds(name, folder), sep="\n") or 0, ["samples"], folder)
+    found = ended.stdout.split("\n")
+    of = next((source for source in (TORCH, MADE) if source in found), "without samples")
+    kind = of if has_kernel(f"aten::{name}") else "without a kernel for the CPU"
+    if kind == "without samples":
+        print(f"without samples: {name}")
+    return Trial(kind, f"it ends its process: {ended.status}" if ended.status else "", name)
 
 
 def kinds(name: str, folder: Path) -> Iterator[str]:
@@ -97,26 +74,3 @@ def kinds(name: str, folder: Path) -> Iterator[str]:
             yield sample.kind if sample.kind != "plain" else "arguments"
         else:
             yield TORCH if sample.source.startswith(TORCH) else MADE
-
-
-def report(answers: dict[str, Answer], names: list[str]) -> int:
-    """Prints the counts. The exit status: 1 if an operator ended its process."""
-    runs = {name: answer for name, answer in answers.items() if has_kernel(f"aten::{name}")}
-    have = {name for name, answer in runs.items() if answer.counts[TORCH] or answer.counts[MADE]}
-    for what, number in (
-        ("definitions", len(names)),
-        ("operators that have a kernel for the CPU", len(runs)),
-        ("  with a plain sample", len(have)),
-        ("  with one of torch's", sum(answer.counts[TORCH] > 0 for answer in runs.values())),
-        ("  with one made from the schema", sum(answer.counts[MADE] > 0 for answer in runs.values())),
-    ):
-        print(f"{what:45} {number}")
-    total = sum((answer.counts for answer in answers.values()), Counter[str]())
-    print("samples:", ", ".join(f"{count} {kind}" for kind, count in sorted(total.items())))
-    slowest = sorted(answers, key=lambda name: -answers[name].seconds)[:8]
-    print("slowest:", ", ".join(f"{name} {answers[name].seconds:.2f} s" for name in slowest))
-    print("without:", " ".join(sorted(runs.keys() - have)))
-    print("not made:", " ".join(sorted(name for name in have if not runs[name].counts[MADE])))
-    ended = [f"{name} ({answer.status})" for name, answer in answers.items() if answer.status]
-    print("ended their process:", " ".join(ended))
-    return int(bool(ended))
