@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +16,8 @@ from typing import Any
 import torch
 from cpp import toolchain
 from project import ROOT
+
+from graphs.running import gradmill
 
 KEPT = toolchain.KEPT
 SOURCES = Path(__file__).parent / "sources"  # the graphs that several tests have: see conftest.py
@@ -27,10 +28,7 @@ def generate(graphs: Path, folder: Path, namespace: str, specs: str = "core", *m
     """Runs gradmill; returns the folder of generated files."""
     generated = folder / "generated"
     words = [f"specs={specs}", f"graphs={graphs}", "families=graphs", f"namespace={namespace}"]
-    words += [f"generated={generated}", f"cache={folder / 'cache'}", *more]
-    command = [sys.executable, "-m", "gradmill", *words]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr + ended.stdout
+    gradmill([*words, f"generated={generated}", *more], ROOT).ok()
     return generated
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from gradmill.extensions.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
-from gradmill.extensions.graphs.queries import graphs
+from gradmill.extensions.graphs.plan import GraphPlan
+from gradmill.extensions.graphs.queries import graphs, planned
 from gradmill.problems.problem import Problem
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
+from graphs.running import CACHE
 
 
 class Reading:
     """The functions and problems of a file of graphs, with the operators of a set."""
 
-    def __init__(self, path: Path, cache: Path, specs: str = "core", **more: str) -> None:
-        variables = {"specs": specs, "graphs": str(path), "cache": str(cache), "generated": str(cache / "generated")}
+    def __init__(self, path: Path, specs: str = "core", **more: str) -> None:
+        self.path = path
+        variables = {"specs": specs, "graphs": str(path), "cache": CACHE.name, "generated": f"{CACHE.name}/generated"}
         self.build = Session.open(read_config({**variables, **more}))
         db = self.build.db
         db.digest(graphs.stage)
@@ -25,11 +28,23 @@ class Reading:
         self.problems = [problem for _, problem in db.reports([(graphs.stage,)], Problem)]
         self.report = self.build.problems_of([(graphs.stage,)]).report
 
-    def operators(self, name: str) -> list[str]:
-        """The operators that a function calls, in order, by their names in torch."""
+    def function(self, name: str) -> Function:
+        """A function, which has no errors."""
         function = self.functions[name]
         assert function is not None, self.report
-        return [call.op.replace("::", ".") for call in function.calls if not call.is_python]
+        return function
+
+    def plan(self, name: str = "") -> GraphPlan:
+        """The plan of a function, by default that of the file's name; what it knows of operators is kept."""
+        plan = planned.plan(self.build.db, self.path.name, name or self.path.stem)
+        assert plan is not None, self.report
+        self.build.save()
+        self.build.unlock()
+        return plan
+
+    def operators(self, name: str) -> list[str]:
+        """The operators that a function calls, in order, by their names in torch."""
+        return [call.op.replace("::", ".") for call in self.function(name).calls if not call.is_python]
 
 
 def written(function: Function) -> list[str]:

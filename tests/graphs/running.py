@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 
 import forked
 
-_CACHE = TemporaryDirectory(prefix="gradmill-graphs-")  # deleted with the process
+CACHE = TemporaryDirectory(prefix="gradmill-graphs-")  # deleted with the process
 
 
 def gradmill(words: list[str], folder: Path) -> forked.Run:
     """Runs it in a folder."""
-    return forked.gradmill([*words, f"cache={_CACHE.name}"], folder)
+    return forked.gradmill([*words, f"cache={CACHE.name}"], folder)

@@ -44,7 +44,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Operator,
     asked = operators()
     every = {name: one for name, one in facts(asked, folder, tries=40, calls=6).items() if one.calls}
     assert len(every) > LEAST * len(asked) > 500
-    db = Reading(folder / "f.py", folder / "cache", "torch").build.db
+    db = Reading(folder / "f.py", "torch").build.db
     found = [(name, one, every[name]) for name, one in _operators(db, list(every))]
     assert len(found) == len(every)
     return [row for row in found if row[1].name not in REFUSED]

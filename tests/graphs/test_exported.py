@@ -17,7 +17,7 @@ from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
 
 from gradmill.extensions.graphs.model import Ref
-from gradmill.extensions.graphs.queries import graphs, planned
+from gradmill.extensions.graphs.queries import graphs
 from gradmill.extensions.graphs.read.exported import format
 from gradmill.extensions.graphs.read.exported.archive import read_model
 from graphs import models
@@ -82,14 +82,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def read(path: Path, tmp_path: Path) -> Reading:
-    return Reading(path, tmp_path / "cache")
-
-
-def test_a_model_is_read_as_it_was_traced(small: Path, tmp_path: Path) -> None:
-    reading = read(small, tmp_path)
-    function = reading.functions["small"]
-    assert function is not None, reading.report
+def test_a_model_is_read_as_it_was_traced(small: Path) -> None:
+    function = Reading(small).function("small")
     lines = "\n".join(written(function)) + "\n"
     # The numbers in the names of results' items vary with torch's release.
     assert _renumbered(lines) == _renumbered(SMALL)
@@ -118,7 +112,7 @@ class Heads(nn.Module):
 def test_an_item_of_a_list_has_known_sizes(tmp_path: Path) -> None:
     """Else a matmul saves the item, and with it all of the list's memory."""
     save(export(Heads(), (torch.ones(3, 2, 2, 4, 5),)), tmp_path / "heads.pt2")
-    reading = Reading(tmp_path / "heads.pt2", tmp_path / "cache", "torch")
+    reading = Reading(tmp_path / "heads.pt2", "torch")
     function = graphs.lean(reading.build.db, "heads.pt2", "heads")
     assert function is not None, reading.report
     calls = [call.op for call in function.calls]
@@ -136,9 +130,7 @@ class Whole(nn.Module):
 
 def test_whole_numbers_have_no_history(tmp_path: Path) -> None:
     save(export(Whole(), (torch.tensor(True), torch.rand(3, 3))), tmp_path / "whole.pt2")
-    reading = Reading(tmp_path / "whole.pt2", tmp_path / "cache", "torch")
-    plan = planned.plan(reading.build.db, "whole.pt2", "whole")
-    assert plan is not None, reading.report
+    plan = Reading(tmp_path / "whole.pt2", "torch").plan()
     assert [each.needs for each in plan.returned] == [(1,), (), (), ()]
     assert set(plan.needs.refusals.values()) == {()} and plan.needs.gates == []
 
@@ -156,9 +148,7 @@ def _renumbered(text: str) -> str:
 def test_mutations_of_a_decomposed_model_are_copied_at_the_end(tmp_path: Path) -> None:
     program = export(Small(), (torch.ones(2, 4), 3)).run_decompositions({})
     save(program, tmp_path / "small.pt2")
-    reading = Reading(tmp_path / "small.pt2", tmp_path / "cache", decomposed="1")
-    function = reading.functions["small"]
-    assert function is not None, reading.report
+    function = Reading(tmp_path / "small.pt2", decomposed="1").function("small")
     copies = [line for line in written(function) if "aten::copy_" in line]
     assert len(copies) == 2 and "self=b_count" in copies[0] and "self=x" in copies[1]
 
@@ -170,9 +160,7 @@ class Doubled(nn.Module):
 
 def test_an_output_of_a_decomposed_model_is_the_input_that_it_wrote_to(tmp_path: Path) -> None:
     save(export(Doubled(), (torch.ones(2, 4),)).run_decompositions({}), tmp_path / "doubled.pt2")
-    reading = Reading(tmp_path / "doubled.pt2", tmp_path / "cache", decomposed="1")
-    function = reading.functions["doubled"]
-    assert function is not None
+    function = Reading(tmp_path / "doubled.pt2", decomposed="1").function("doubled")
     assert [each.value for each in function.outputs] == [Ref("x")]
 
 
@@ -187,15 +175,14 @@ class Straight(nn.Module):
 def test_a_decomposed_model_is_refused_unless_it_is_asked_for(tmp_path: Path) -> None:
     path, program = tmp_path / "straight.pt2", export(Straight(), (torch.ones(2, 4),))
     save(program, path)
-    exported = Reading(path, tmp_path / "cache", "torch").functions["straight"]
-    assert exported is not None and "detach = aten::detach(self=sub)" in written(exported)
+    assert "detach = aten::detach(self=sub)" in written(Reading(path, "torch").function("straight"))
     save(program.run_decompositions(), path)
-    reading = Reading(path, tmp_path / "cache", "torch")
+    reading = Reading(path, "torch")
     assert reading.functions["straight"] is None
     assert "the model was decomposed: its verifiers are [ATEN], not [TRAINING]" in reading.report
     hint = "before run_decompositions(); if the module has no detach() and no no_grad, write decomposed=1"
     assert hint in reading.report
-    assert Reading(path, tmp_path / "cache", "torch", decomposed="1").functions["straight"] is not None
+    assert Reading(path, "torch", decomposed="1").functions["straight"] is not None
 
 
 class One(nn.Module):
@@ -205,8 +192,7 @@ class One(nn.Module):
 
 def test_a_model_that_returns_one_tensor_is_a_function_that_returns_no_tuple(tmp_path: Path) -> None:
     save(export(One(), (torch.ones(2),)), tmp_path / "one.pt2")
-    function = read(tmp_path / "one.pt2", tmp_path).functions["one"]
-    assert function is not None and function.single
+    assert Reading(tmp_path / "one.pt2").function("one").single
 
 
 class Nested(nn.Module):
@@ -217,9 +203,7 @@ class Nested(nn.Module):
 def test_items_of_lists_and_dictionaries_are_returned_in_the_order_of_the_exported_tree(tmp_path: Path) -> None:
     program = export(Nested(), (torch.ones(2),))
     save(program, tmp_path / "nested.pt2")
-    function = read(tmp_path / "nested.pt2", tmp_path).functions["nested"]
-    assert function is not None
-    assert written(function)[-1] == "return mul, add, x, None"
+    assert written(Reading(tmp_path / "nested.pt2").function("nested"))[-1] == "return mul, add, x, None"
 
 
 # ---- refused models
@@ -440,16 +424,16 @@ def test_all_errors_of_a_model_are_reported(small: Path, tmp_path: Path) -> None
 def test_weights_are_not_an_input(small: Path, tmp_path: Path) -> None:
     """Two models that differ only in their weights are the same graph."""
     shutil.copyfile(small, tmp_path / "small.pt2")
-    first = read(tmp_path / "small.pt2", tmp_path).build.db.input("graph/small.pt2")
+    first = Reading(tmp_path / "small.pt2").build.db.input("graph/small.pt2")
     with zipfile.ZipFile(tmp_path / "small.pt2", "a") as file:
         file.writestr("small/data/weights/weight_9", b"more")
-    assert read(tmp_path / "small.pt2", tmp_path).build.db.input("graph/small.pt2") == first
+    assert Reading(tmp_path / "small.pt2").build.db.input("graph/small.pt2") == first
 
 
 def test_a_dropout_of_sizes_known_at_run_time_may_return_its_input(tmp_path: Path) -> None:
     program = export(models.Dropping(), (torch.rand(4, 4),), dynamic_shapes={"x": {0: Dim("rows")}})
     save(program, tmp_path / "dropping.pt2")
-    reading = Reading(tmp_path / "dropping.pt2", tmp_path / "cache", "torch")
+    reading = Reading(tmp_path / "dropping.pt2", "torch")
     function = graphs.lean(reading.build.db, "dropping.pt2", "dropping")
     assert function is not None, reading.report
     assert "aten::native_dropout" not in [call.op for call in function.calls]
@@ -458,9 +442,7 @@ def test_a_dropout_of_sizes_known_at_run_time_may_return_its_input(tmp_path: Pat
 def test_what_is_before_a_dropout_in_place_has_a_gradient(tmp_path: Path) -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(inplace=True), nn.Dropout1d(inplace=True))
     save(export(model, (torch.rand(2, 4, 4),)), tmp_path / "dropping.pt2")
-    reading = Reading(tmp_path / "dropping.pt2", tmp_path / "cache", "torch")
-    plan = planned.plan(reading.build.db, "dropping.pt2", "dropping")
-    assert plan is not None, reading.report
+    plan = Reading(tmp_path / "dropping.pt2", "torch").plan()
     recorded = [line.partition(" → ")[0] for line in blocks(plan.backward) if line.startswith("recorded")]
     assert recorded == ["recorded feature_dropout_", "recorded dropout_"]
     assert any(line.startswith("own addmm") for line in blocks(plan.backward))

@@ -109,9 +109,7 @@ def plain(condition: Any, then: Callable[..., Any], otherwise: Callable[..., Any
 
 
 def test_a_branch_is_a_function_of_its_own(tmp_path: Path) -> None:
-    reading = Reading(exported(Inner(), tmp_path), tmp_path / "cache", "torch")
-    function = reading.functions["inner"]
-    assert function is not None, reading.report
+    function = Reading(exported(Inner(), tmp_path), "torch").function("inner")
     conds = [each for each in function.callees.values() if isinstance(each, Cond)]
     assert [each.then.name for each in conds] == ["inner_cond_true", "inner_cond_1_true"]
     assert written(conds[0].otherwise) == ["cos = aten::cos(self=x)", "return cos"]

@@ -114,9 +114,7 @@ def exported(model: nn.Module, path: Path) -> Path:
 
 
 def test_a_custom_operator_is_a_call_with_the_arguments_of_the_file(tmp_path: Path) -> None:
-    reading = Reading(exported(Calls(), tmp_path / "calls.pt2"), tmp_path / "cache", "torch")
-    function = reading.functions["calls"]
-    assert function is not None, reading.report
+    function = Reading(exported(Calls(), tmp_path / "calls.pt2"), "torch").function("calls")
     calls = [line.partition(" = ")[2] for line in written(function) if "mylib" in line]
     assert calls[:2] == [
         "mylib::scaled.default(x=mul, factor=2.0)",

@@ -127,16 +127,12 @@ def exported(model: nn.Module, folder: Path) -> Path:
     return path
 
 
-def calls(path: Path, folder: Path) -> list[Call]:
-    reading = Reading(path, folder / "cache", "torch")
-    function = reading.functions["model"]
-    assert function is not None, reading.report
-    return list(function.calls)
+def calls(path: Path) -> list[Call]:
+    return list(Reading(path, "torch").function("model").calls)
 
 
 def test_the_arguments_of_calls_in_an_autocast_region_are_cast(tmp_path: Path) -> None:
-    path = exported(Mixed(), tmp_path)
-    called = calls(path, tmp_path)
+    called = calls(exported(Mixed(), tmp_path))
     casts = [call for call in called if call.op == "aten::to.dtype" and "_cast" in call.results[0].name]
     lower = Constant("ScalarType", "bfloat16")
     assert [call.arguments["dtype"] == lower for call in casts].count(False) == 1  # an argument of the loss
@@ -156,7 +152,7 @@ def test_the_arguments_of_calls_in_an_autocast_region_are_cast(tmp_path: Path) -
 def test_calls_on_cuda_are_cast_as_its_autocast_does_and_stay_there(tmp_path: Path) -> None:
     path = tmp_path / "model.pt2"
     exported_on_cuda(path)
-    called = [each for each in calls(path, tmp_path) if each.results]
+    called = [each for each in calls(path) if each.results]
     lower, full = (Constant("ScalarType", name) for name in ("bfloat16", "float32"))
     softmax = next(each for each in called if each.op == "aten::softmax.int")
     assert softmax.arguments["dtype"] == full
@@ -173,9 +169,7 @@ def test_calls_on_cuda_are_cast_as_its_autocast_does_and_stay_there(tmp_path: Pa
 
 def test_what_an_exported_model_creates_is_on_another_device(tmp_path: Path) -> None:
     exported_on_cuda(tmp_path / "model.pt2")
-    reading = Reading(tmp_path / "model.pt2", tmp_path / "cache", "torch", device="cuda:1")
-    function = reading.functions["model"]
-    assert function is not None, reading.report
+    function = Reading(tmp_path / "model.pt2", "torch", device="cuda:1").function("model")
     assert {each.facts.device for each in function.inputs if each.facts is not None} == {"cuda:1"}
     created = [
         value.name
@@ -184,7 +178,7 @@ def test_what_an_exported_model_creates_is_on_another_device(tmp_path: Path) -> 
         if getattr(value, "kind", "") == "Device"
     ]
     assert set(created) == {"cuda:1"}
-    assert Reading(tmp_path / "model.pt2", tmp_path / "other", "torch", device="xpu").functions["model"] is None
+    assert Reading(tmp_path / "model.pt2", "torch", device="xpu").functions["model"] is None
 
 
 FORBIDDEN = {"binary_cross_entropy"}  # an error under autocast on other devices than the CPU
@@ -296,9 +290,8 @@ def test_what_the_docs_say_that_an_export_loses_is_not_in_the_file(how: str, tmp
     for each in (how, "nothing"):
         x = torch.ones(3, requires_grad=True)
         save(export(Lost(each), (x,)), tmp_path / "lost.pt2")
-        reading = Reading(tmp_path / "lost.pt2", tmp_path / "cache", "torch")
-        function = reading.functions["lost"]
-        assert function is not None
+        reading = Reading(tmp_path / "lost.pt2", "torch")
+        function = reading.function("lost")
         assert all(call.grad for call in function.calls)
         warned = [problem for problem in reading.problems if problem.rule == "lost-backward"]
         assert [problem.warning for problem in warned] == ([True] if each == "autograd function" else [])

@@ -21,9 +21,7 @@ def sized(folder: Path) -> Path:
 
 
 def test_symbols_are_computed_from_sizes_and_all_other_sizes_are_compared(tmp_path: Path) -> None:
-    reading = Reading(sized(tmp_path), tmp_path / "cache", "torch")
-    function = reading.functions["sized"]
-    assert function is not None, reading.report
+    function = Reading(sized(tmp_path), "torch").function("sized")
     guards = [line for line in written(function) if "python::expect" in line or "python::within" in line]
     assert [line.partition("what=")[2].rstrip(")") for line in guards] == [
         "sized: size 0 of input 'y' must be (s77 + 1",

@@ -89,7 +89,7 @@ def test_no_other_module_names_an_operator() -> None:
 def functions(tmp_path: Path) -> dict[str, NativeFunction]:
     """The functions of torch that autocast casts for, and that take numbers for tensors."""
     (tmp_path / "f.py").write_text(f"{HEAD}def f(x: Tensor) -> Tensor:\n    return x\n")
-    db, found = Reading(tmp_path / "f.py", tmp_path / "cache", "torch").build.db, {}
+    db, found = Reading(tmp_path / "f.py", "torch").build.db, {}
     for name in sorted({name.partition(".")[0] for name in (*CASTS, *traits.TAKE_NUMBERS)}):
         for identity in overloads.item(db, bucket_of(name), name) or ():
             one = operator(db, identity)
@@ -118,6 +118,6 @@ def test_an_operator_in_place_is_not_replaced_by_one_of_another_namespace(tmp_pa
     (tmp_path / "set" / "native_functions.yaml").write_text(entries)
     (tmp_path / "set" / "derivatives.yaml").write_text("[]\n")
     (tmp_path / "f.py").write_text(f"{HEAD}def f(x: Tensor) -> Tensor:\n    return torch.ops.toy.doubled_(x)\n")
-    db = Reading(tmp_path / "f.py", tmp_path / "cache", str(tmp_path / "set")).build.db
+    db = Reading(tmp_path / "f.py", str(tmp_path / "set")).build.db
     text = "".join((planned.pieces(db, "f.py:f") or {}).values())
     assert "at::_ops::doubled_::call(" in text and "at::_ops::doubled::call(" not in text

@@ -33,7 +33,7 @@ def text(body: tuple[str, ...], count: int) -> str:
 def work(path: Path, body: tuple[str, ...], count: int) -> tuple[int, int]:
     """The number of Python calls that planning and generating such a graph takes, and the length of the text."""
     path.write_text(text(body, count))
-    reading = Reading(path, path.parent / "cache")
+    reading = Reading(path)
     db = reading.build.db
     assert not reading.problems, reading.report
     profile = cProfile.Profile()
@@ -69,7 +69,7 @@ def test_text_grows_linearly_with_layers_that_have_inputs(tmp_path: Path) -> Non
     for count in (7, 28):
         path = tmp_path / f"wide_{count}.py"
         path.write_text(wide(count))
-        reading = Reading(path, tmp_path / "cache")
+        reading = Reading(path)
         pieces = planned.pieces(reading.build.db, f"{path.name}:f")
         assert pieces is not None, reading.report
         lengths.append(len(pieces["graph"]))

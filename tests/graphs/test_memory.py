@@ -15,7 +15,6 @@ from cpp import toolchain
 from torch import Tensor, nn
 
 from gradmill.extensions.graphs.passes.keep.mincut import SINK, SOURCE, Network
-from gradmill.extensions.graphs.queries import planned
 from gradmill.problems.problem import SpecError
 from gradmill.session.settings.variables import read_variables
 from graphs import library, planning
@@ -125,12 +124,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, s
     (folder / "budget.py").write_text(SOURCE_FILE)
 
     def saved(name: str, memory: str, **more: str) -> dict[str, str]:
-        reading = Reading(folder / "budget.py", folder / "cache", "torch", memory=memory, **more)
-        plan = planned.plan(reading.build.db, "budget.py", name)
-        assert plan is not None, reading.report
-        reading.build.save()
-        reading.build.close()
-        return planning.saved(plan.backward)
+        return planning.saved(Reading(folder / "budget.py", "torch", memory=memory, **more).plan(name).backward)
 
     return saved
 

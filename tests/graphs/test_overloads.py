@@ -42,7 +42,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reading, dict[str, C
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return Reading(path, folder / "cache", "torch"), vars(module)
+    return Reading(path, "torch"), vars(module)
 
 
 def traced(function: Callable[..., Any]) -> list[str]:

@@ -10,17 +10,16 @@ from gradmill.extensions.graphs.passes.functionalize.program import Scatter
 from gradmill.extensions.graphs.passes.keep.saved import Uses
 from gradmill.extensions.graphs.passes.needs import Rows
 from gradmill.extensions.graphs.plan import GraphPlan
-from gradmill.extensions.graphs.queries import planned
 from graphs.library import SOURCES
 from graphs.planning import blocks, saved
 from graphs.reading import Reading
 
 
 @pytest.fixture(scope="module")
-def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, GraphPlan]:
+def plans() -> dict[str, GraphPlan]:
     """The plans of the functions in `sources/plans.py`."""
-    reading = Reading(SOURCES / "plans.py", tmp_path_factory.mktemp("plans") / "cache")
-    return {name: planned.plan(reading.build.db, "plans.py", name) for name in reading.functions}
+    reading = Reading(SOURCES / "plans.py")
+    return {name: reading.plan(name) for name in reading.functions}
 
 
 def test_a_base_that_is_not_used_after_a_write_to_its_view_is_not_updated(plans: dict[str, GraphPlan]) -> None:

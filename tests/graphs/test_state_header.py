@@ -74,9 +74,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def headers(models: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def headers(models: Path) -> dict[str, str]:
     """The headers of their states, by model."""
-    reading = Reading(models, tmp_path_factory.mktemp("headers"))
+    reading = Reading(models)
     assert not reading.problems, reading.report
     return {stem: graph_files.whole(reading.build.db, f"graphs/{stem}.state.h") for stem in ("stateful", "names")}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -36,11 +35,11 @@ NO_CODE = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # strings and comments
 
 
 @pytest.fixture(scope="module")
-def plans(tmp_path_factory: pytest.TempPathFactory) -> list[GraphPlan]:
+def plans() -> list[GraphPlan]:
     """The plans of the core set's graphs and of others, their branches and variants."""
     found: list[GraphPlan] = []
     for path, specs, twice in ((SUITE, "core", "1"), (SUITE, "core", "0"), (REAL, "torch", "0")):
-        db = Reading(path, Path(tmp_path_factory.mktemp("cache")), specs, double_backward=twice).build.db
+        db = Reading(path, specs, double_backward=twice).build.db
         of_file = [planned.plan(db, file, name) for file, name in graphs.all_names(db)]
         found += [one for each in of_file if each is not None for one in each.functions]
     return found
