@@ -284,9 +284,6 @@ def test_the_lineage_of_an_operator_goes_from_its_entries_to_files(site: Site) -
     assert "Functions.cpp" in whole.text and "VariableType*.cpp" in whole.text
 
 
-# ---- what an edit rebuilds
-
-
 # ---- which files are written
 
 
@@ -306,12 +303,6 @@ def test_a_folder_that_is_spelt_otherwise_keeps_its_pages(edited: Project) -> No
     assert edited.gradmill("page", generated="generated", cache="cache").status == 0
     after = site_of(edited).times()
     assert before.keys() == after.keys() and 0 < sum(before[name] != after[name] for name in before) < 10
-
-
-def test_an_edited_formula_writes_the_pages_that_show_it_and_no_other(edited: Project) -> None:
-    edited.set_formula("exp", "self", "result.conj() * grad")
-    shown = {"op/exp.html", "op/_foreach_exp.html", "source/derivatives.yaml.html"}
-    assert rewritten(edited) == shown
 
 
 def rendered(project: Project) -> set[str]:

@@ -239,34 +239,6 @@ def test_on_a_phone_graphs_scroll_and_names_break_at_underscores(site: Site, chr
     assert chromium.run("document.querySelectorAll('h1 wbr').length") > 5
 
 
-# The words, and marks of several letters, that are on two lines of an element that has room for them.
-_BROKEN = r"""[...document.querySelectorAll(SELECTOR)].flatMap(code => {
-    const nodes = [], walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
-    let text = "";
-    for (let node; (node = walker.nextNode()); text += node.data) nodes.push([text.length, node]);
-    const box = at => {
-        const [start, node] = nodes.findLast(([start]) => start <= at), range = document.createRange();
-        range.setStart(node, at - start), range.setEnd(node, at - start + 1);
-        return range.getBoundingClientRect();
-    };
-    return [...text.matchAll(/(?:\w+::)*\w+|->|[=!<>]=|&&|\|\|/g)].filter(({0: word, index}) => {
-        const boxes = [...word].map((_, at) => box(index + at));
-        const width = boxes.reduce((sum, {width}) => sum + width, 0);
-        return width < code.clientWidth && boxes.some(({top}) => Math.abs(top - boxes[0].top) > 3);
-    }).map(([word]) => word);
-})"""
-
-
-@pytest.mark.parametrize(("width", "mobile"), [(390, True), (1280, False)])
-def test_no_line_of_a_formula_ends_within_a_word(site: Site, chromium: Browser, width: int, mobile: bool) -> None:
-    chromium.size(width, 844, mobile=mobile)
-    for page in ("add", "convolution", "native_batch_norm", "_scaled_dot_product_flash_attention"):
-        chromium.open(site.folder / "op" / f"{page}.html")
-        assert chromium.run(_BROKEN.replace("SELECTOR", "'.formulas code'")) == [], page
-    chromium.open(site.folder / "nodes.html")
-    assert chromium.run(_BROKEN.replace("SELECTOR", "'#rows td > code'")) == []
-
-
 @pytest.mark.parametrize("page", ["operators", "functions", "nodes", "helpers"])
 def test_rows_have_no_gaps_on_a_phone(site: Site, chromium: Browser, page: str) -> None:
     """All of a row is at the width of the page: nothing that is to the right of it makes the row high."""

@@ -280,51 +280,6 @@ def test_what_a_family_names_is_found(family: Family) -> None:
     assert callable(found(family.subject)) and callable(found(family.order))
 
 
-@pytest.mark.extension("graphs")
-def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_family: Project) -> None:
-    project = with_a_new_family.build(families="made_up")
-    assert [*project.files()] == ["made/MadeUp.h"]
-    project.append("templates/MadeUp.h", "// The end.")
-    run = project.run(families="made_up")
-    assert (run.status, run.units, run.shards) == (0, [], ["made/MadeUp.h"])
-    assert "did you mean 'made_up'?" in project.run(families="madeup").stderr
-    assert ", made_up, graphs" in project.run(families="x").stderr
-    project.build(families="factories")
-    assert "made/MadeUp.h" not in project.files()
-    project.path("templates/MadeUp.h").unlink()
-    assert "leave made_up out, or add the template" in project.run(families="made_up").stderr
-    assert "made/MadeUp.h" not in project.build().files()
-
-
-def test_a_family_that_is_not_by_default_is_generated_only_when_named(with_a_new_family: Project) -> None:
-    module = with_a_new_family.root / "pipeline" / "gradmill" / "families" / "made_up" / "files.py"
-    module.write_text(
-        module.read_text().replace('    folders = ("made",)', '    folders = ("made",)\n    by_default = False')
-    )
-    project = with_a_new_family.build()
-    usual = [*project.files()]
-    assert "made/MadeUp.h" not in usual
-    assert "made up" not in project.run("list", "--all").stdout
-    assert project.run(families="made_up").status == 0
-    assert [*project.files()] == ["made/MadeUp.h"]
-    run = project.run(families="all")
-    assert (run.status, sorted(project.files())) == (0, sorted(["made/MadeUp.h", *usual]))
-    project.path("templates/MadeUp.h").unlink()
-    assert [*project.build(families="all").files()] == usual
-
-
-def test_a_description_changes_what_a_new_family_prints(with_a_new_family: Project, tmp_path: Path) -> None:
-    project, description = with_a_new_family, tmp_path / "own" / "specset.toml"
-    description.parent.mkdir()
-    described = 'name = "own"\nfamilies = ["made_up"]\n[base]\nspecs = "../set"\n[[family.made_up.replace]]\n'
-    description.write_text(f'{described}from = "mv"\nto = "mv!"\nof = ["mv"]\n')
-    run = project.run(specs=description.parent).clean()
-    assert "// mv!" in project.files()["made/MadeUp.h"].decode().splitlines()
-    description.write_text(described.replace("[[family.made_up.replace]]\n", "[family.made_up]\nslots.x = 'names'\n"))
-    run = project.run(specs=description.parent)
-    assert "'made_up' has no piece 'names'\n  hint: did you mean 'name'?" in re.sub(r"\n +\d* *[|^].*", "", run.stderr)
-
-
 @pytest.mark.parametrize(
     ("variables", "problem", "hint"),
     [

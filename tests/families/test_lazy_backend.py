@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from checkouts import LAZY_PLACES, PLACES, TESTS, add_lazy, run_script
+from checkouts import LAZY_PLACES, TESTS, add_lazy, run_script
 from cli.test_generate_code import Checkout, make
 from project import CORE, PACKAGED, Run, files_in
 
-from gradmill.families.bindings.files import BINDINGS
 from gradmill.problems.catalog.table import RULES
 
 FLAG = "--gen-lazy-ts-backend"
@@ -318,23 +317,6 @@ def test_diff_reports_functions_of_the_backend_that_changed(checkout: Checkout, 
     changes = {(each["file"], each["change"]): each["names"][0] for each in code["changes"]}
     assert changes["LazyIr.h", "added"]["op"] == "neg" and changes["LazyIr.h", "removed"]["op"] == "abs [Lazy]"
     assert {"op": "", "name": "LazyNonNativeIr.h"} in (name for each in code["changes"] for name in each["names"])
-
-
-@pytest.mark.slow(3)
-def test_diff_compares_a_backend_only_if_both_sides_have_one(built: Checkout, tmp_path: Path) -> None:
-    for name in ("with", "without"):
-        shutil.copytree(built.root, tmp_path / name, symlinks=True)
-        for template in BINDINGS.templates:
-            (tmp_path / name / PLACES["templates"] / template).unlink()
-    (tmp_path / "without" / YAML).unlink()
-    other = Checkout(tmp_path / "with")
-    words = ("diff", "specs=.", f"against={tmp_path / 'without'}", "cache=build/gradmill")
-    ended = other.run(*words, "families=all", "--format=json")
-    assert (ended.stderr, ended.status) == ("", 0)
-    assert json.loads(ended.stdout)["lazy"] == []
-    ended = other.run(*words, "families=lazy")
-    assert ended.status != 0
-    assert "'lazy' is made from ts_native_functions.yaml, which the spec set does not have" in ended.stderr
 
 
 def test_diff_reports_errors_of_a_backend_at_their_place(checkout: Checkout) -> None:

@@ -20,14 +20,6 @@ def kernels_made(project: Project) -> list[str]:
     return [unit.removeprefix("VariableType::") for unit in run.units if unit.startswith("VariableType::")]
 
 
-def test_a_formula_rebuilds_only_kernels_that_print_it(kernels: Project) -> None:
-    kernels.build()
-    kernels.set_formula("mv", "self", "grad.ger(vec.conj()).clone()")
-    assert kernels_made(kernels) == []
-    kernels.set_formula("mv", "self", "vec.conj().dim() * self.dim()")
-    assert kernels_made(kernels) == ["mv"]
-
-
 def test_a_new_key_goes_into_every_file(kernels: Project) -> None:
     kernels.build()
     before = of_variable_type(kernels.generated)

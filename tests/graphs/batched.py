@@ -13,8 +13,8 @@ from graphs.compare import TOLERANCE, Make, is_close, prepared, tensors
 from graphs.samples import samples
 
 COUNT = 3
-# vmap of torch.func has no rule for what these need: a view of conjugates, an index by a bool without dimensions.
-NOT_MAPPED = ("written_where_resolved", "assigned_if")
+# vmap of torch.func has no rule for what this needs: a view of conjugates.
+NOT_MAPPED = ("written_where_resolved",)
 
 
 LEAST = 0.1  # of the calls succeed in eager: there are files of what eager refuses, too

@@ -103,38 +103,11 @@ struct stateful_constants {
   at::Tensor table; // table: float32 [4]
 };
 """
-ENTRIES = """\
-entries.add("frozen", state.frozen, at::ScalarType::Float, {4}, {1}, false);
-entries.add("turned", state.turned, at::ScalarType::Float, {2, 4}, {1, 2}, true);
-entries.add("first.weight", state.first_weight, at::ScalarType::Float, {4, 4}, {4, 1}, true);
-entries.add("second.weight", state.second_weight, at::ScalarType::Float, {4, 4}, {4, 1}, true, "first.weight");
-entries.add("count", state.count, at::ScalarType::Long, {}, {}, false);
-entries.add("same", state.same, at::ScalarType::Float, {4}, {0}, false);
-entries.add("mask", state.mask, at::ScalarType::Float, {4}, {1}, false);
-entries.add("table", state.table, at::ScalarType::Float, {4}, {1}, false);
-"""
 
 
 def test_each_tensor_of_the_state_is_a_member_with_its_name_and_shape(headers: dict[str, str]) -> None:
     text = headers["stateful"]
     assert "".join(re.findall(r"^struct .*?^};\n", text, re.MULTILINE | re.DOTALL)) == STATEFUL
-    assert "".join(f"{line}\n" for line in re.findall(r"entries\.add.*", text)) == ENTRIES
-
-
-def test_the_function_takes_the_structs_in_the_order_of_its_arguments(headers: dict[str, str]) -> None:
-    text = headers["stateful"]
-    declared, passed = text.partition("inline at::Tensor stateful(")[2].split("return stateful(")
-    assert re.findall(r"(\S+) ?(\w+)[,\n]", declared.replace("&", "")) == [
-        ("stateful_parameters", "parameters"),
-        ("stateful_buffers", "buffers"),
-        ("stateful_constants", "constants"),
-        ("at::Tensor", "x"),
-    ]
-    named = re.findall(r"[\w.]+", passed.partition(")")[0])
-    assert named == [
-        *("parameters.frozen", "parameters.turned", "parameters.first_weight", "parameters.second_weight"),
-        *("buffers.count", "buffers.same", "constants.mask", "constants.table", "x"),
-    ]
 
 
 def test_members_have_names_that_cpp_takes_and_that_differ(headers: dict[str, str]) -> None:

@@ -9,20 +9,8 @@ def maybe_dim(x: Tensor, d: int | None = None) -> Tensor:
     return x.argmax(d)
 
 
-def maybe_repeated(x: Tensor, d: int | None = None) -> Tensor:
-    return torch.repeat_interleave(x, 2, d)
-
-
 def maybe_scaled(x: Tensor, s: float | None = None) -> Tensor:
     return F.scaled_dot_product_attention(x, x, x, scale=s)
-
-
-def maybe_eps(x: Tensor, e: float | None = None) -> Tensor:
-    return F.rms_norm(x, (6,), eps=e)
-
-
-def maybe_numbers(x: Tensor, n: float | None = None, p: float | None = None) -> Tensor:
-    return torch.nan_to_num(x / 0, n, p)
 
 
 def maybe_saved(x: Tensor, e: float | None = None) -> Tensor:
@@ -39,10 +27,6 @@ def maybe_limits(x: Tensor, lo: float | None = None, hi: int | None = None) -> T
 
 def maybe_dims(x: Tensor, d: list[int] | None = None) -> Tensor:
     return (x * x).sum(d, keepdim=True) * x
-
-
-def maybe_variance(x: Tensor, d: list[int] | None = None) -> Tensor:
-    return x.var(d)
 
 
 def maybe_dtype(x: Tensor, t: torch.dtype | None = None) -> Tensor:
@@ -82,11 +66,6 @@ def numbers_back(
 
 def list_back(xs: list[Tensor]) -> list[Tensor]:
     return xs
-
-
-def list_back_after(xs: list[Tensor]) -> tuple[list[Tensor], Tensor]:
-    y = xs[0] * xs[1]
-    return xs, y
 
 
 def foreach(xs: list[Tensor]) -> list[Tensor]:

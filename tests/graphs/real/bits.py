@@ -23,12 +23,6 @@ def bits_used(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return bits * 2, copied * 3
 
 
-def same_dtype(x: Tensor, y: Tensor) -> Tensor:
-    copied = x.clone()
-    copied.view(torch.float64).copy_(y)
-    return copied * 2
-
-
 def bits_of_input(x: Tensor, y: Tensor) -> Tensor:
     x.view(torch.float32).copy_(torch.cat([y, y], 1))
     return x * 2

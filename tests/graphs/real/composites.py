@@ -4,10 +4,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-def input_squared(x: Tensor) -> Tensor:
-    return x.square_()
-
-
 def row_squared(x: Tensor) -> Tensor:
     x[0].square_()
     return x
@@ -29,10 +25,6 @@ def affine_over_none(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
 
 def sparse_gradient_last(w: Tensor, i: Tensor) -> Tensor:
     return (w * 2).sum() + F.embedding(i, w, sparse=True).sum()
-
-
-def sparse_gradient_first(w: Tensor, i: Tensor) -> Tensor:
-    return F.embedding(i, w, sparse=True).sum() + (w * 2).sum()
 
 
 def sparse_gradients(w: Tensor, i: Tensor) -> Tensor:

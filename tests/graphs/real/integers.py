@@ -19,39 +19,14 @@ def factors_and_pivots(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return factors * 2, pivots, pivots.double()
 
 
-def pivots_times_input(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    factors, pivots = torch.linalg.lu_factor(x)
-    halves = pivots * 0.5
-    return halves, halves * y + factors.sum()
-
-
-def order(x: Tensor) -> tuple[Tensor, Tensor]:
-    places = x.argsort(0)
-    return places * 0.5, x.gather(0, places)
-
-
 def where_close(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     close = torch.isclose(x, y, 1.0)
     return close.double() * 3, torch.where(close, x, y)
 
 
-def pooled_places(x: Tensor) -> tuple[Tensor, Tensor]:
-    values, places = torch.nn.functional.adaptive_max_pool1d(x, 2, return_indices=True)
-    return values, places * 0.5
-
-
-def rounded(x: Tensor) -> tuple[Tensor, Tensor]:
-    whole = x.long()
-    return whole.double() * 2, whole * x
-
-
 def rounded_like(x: Tensor, n: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     whole, also = x.type_as(n), x.to(n.dtype)
     return whole.double() * 2, also * 0.5, whole * x
-
-
-def moved_to_another(x: Tensor, n: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    return x.to(n) * x, x.to(y) * 2
 
 
 def into_whole(x: Tensor) -> tuple[Tensor, Tensor]:

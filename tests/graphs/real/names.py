@@ -13,10 +13,6 @@ _LEAST = max(AREA, 2.5)
 λ: float = 0.5
 
 
-def Node(x: Tensor) -> Tensor:
-    return x / 2
-
-
 def Edge(results: Tensor, name: Tensor) -> Tensor:
     return results.exp() * name
 
@@ -31,14 +27,6 @@ def auto_(x: Tensor) -> Tensor:
 
 def NAN(x: Tensor) -> Tensor:
     return x * 4
-
-
-def TORCH_CHECK(x: Tensor) -> Tensor:
-    return x * 5
-
-
-def M_PI(x: Tensor) -> Tensor:
-    return x * 6
 
 
 def of_locals(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

@@ -31,25 +31,12 @@ def floored(x: Tensor, t: float, dt: float) -> tuple[Tensor, float, int, int, in
     return x * steps, t % dt, math.floor(t / dt), math.ceil(t / dt), round(t / dt)
 
 
-def divided(x: Tensor, n: int, m: int) -> tuple[Tensor, int, int, float]:
-    return x / (n / m), n // m, n % m, n / m
-
-
 def flags(x: Tensor, n: int, k: int, on: bool) -> tuple[Tensor, int, bool, bool, bool]:
     return x * (n & k | 1 << k ^ ~n >> 1), n | k, not on, on & (n > k), bool(n)
 
 
 def most_of_three(x: Tensor, a: int, b: int, c: int) -> tuple[Tensor, int]:
     return x.narrow(0, 0, min(a, b, c)) * max(a, b, c), max((a, b, c))
-
-
-def too_large_a_product(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
-    """Of whole numbers that need more than 64 bits, torch takes none."""
-    return x * (n * n), x * n**3
-
-
-def root(x: Tensor, s: float) -> tuple[Tensor, float]:
-    return x * math.sqrt(s), math.log10(s)
 
 
 def reciprocal(x: Tensor, s: float) -> tuple[Tensor, float]:

@@ -23,21 +23,6 @@ def shifted_product(x: Tensor) -> Tensor:
     return y
 
 
-def shifted_after_a_write(x: Tensor) -> Tensor:
-    """The written view has a value with memory elsewhere by now."""
-    y = x * 1
-    a = y[1:]
-    a.mul_(2)
-    a.add_(y[:-1])
-    return y
-
-
-def the_same_part(x: Tensor) -> Tensor:
-    y = x * 1
-    y[1:].mul_(y[1:])
-    return y
-
-
 def itself(x: Tensor) -> Tensor:
     y = x * 1
     y.mul_(y)
@@ -85,13 +70,6 @@ def a_copy_and_its_source(x: Tensor) -> tuple[Tensor, Tensor]:
     return a, y
 
 
-def a_view_and_its_source(x: Tensor) -> Tensor:
-    y = x * 1
-    a = y.reshape(-1)
-    a[1:7].mul_(y[0])
-    return y
-
-
 def transposed_in_place(x: Tensor) -> Tensor:
     y = x * 1
     y.t_()
@@ -111,12 +89,6 @@ def written_by_out(x: Tensor) -> Tensor:
     return y
 
 
-def written_by_out_to_itself(x: Tensor) -> Tensor:
-    y = x.detach() * 1
-    torch.exp(y[1:], out=y[1:])
-    return y
-
-
 def added_at_indices(x: Tensor) -> Tensor:
     y = x * 1
     y.index_add_(0, torch.arange(4), y)
@@ -132,12 +104,6 @@ def put_at_indices(x: Tensor) -> Tensor:
 def scattered_from_rows(x: Tensor) -> Tensor:
     y = x * 1
     y[:2].scatter_(0, torch.zeros(2, 6, dtype=torch.int64), y[2:])
-    return y
-
-
-def scattered_over(x: Tensor) -> Tensor:
-    y = x * 1
-    y[:3].scatter_(0, torch.zeros(2, 6, dtype=torch.int64), y[2:])
     return y
 
 
@@ -162,12 +128,6 @@ def joined_into_itself(x: Tensor) -> Tensor:
 def reduced_into_itself(x: Tensor) -> Tensor:
     y = x * 1
     return y.scatter_reduce_(0, torch.zeros_like(y).long(), y[:], "sum")
-
-
-def compared_with_shifted(x: Tensor) -> Tensor:
-    y = x * 1
-    torch.fmax(y[1:], y[:-1], out=y[1:])
-    return y
 
 
 def expanded_filled_by_a_tensor(x: Tensor) -> Tensor:

@@ -5,14 +5,6 @@ import torch
 from torch import Tensor
 
 
-def written_by_contiguous(x: Tensor, y: Tensor) -> Tensor:
-    """If it is a copy, the write to `x` is of a number alone."""
-    v = x.contiguous()
-    v -= y
-    x.add_(1.5)
-    return x
-
-
 def written_by_reshape(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     v = x.reshape(24)
     v -= y.reshape(24)
@@ -83,13 +75,6 @@ def used_by_a_call(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 # ---- made under no_grad: the argument itself has its history, and a copy has none
-
-
-def used_after_no_grad(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    with torch.no_grad():
-        v = x.contiguous()
-        w = x.to(torch.float64)
-    return v * y, w * y
 
 
 def used_after_no_grad_of_computed(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,12 +12,6 @@ def of_one_type(x: Tensor, y: Tensor) -> Tensor:
     return x.type_as(y)
 
 
-def written_of_one_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    z = x * 1
-    z.type_as(y).mul_(2)
-    return z, z * y
-
-
 def written_of_another_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     z = x * 1
     w = z.type_as(y.float())
@@ -28,16 +22,6 @@ def written_of_another_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 def input_written_of_one_type(x: Tensor, y: Tensor) -> Tensor:
     x.type_as(y).mul_(2)
     return x * y
-
-
-def kept_of_one_type(x: Tensor, y: Tensor) -> Tensor:
-    """What is saved is in the caller's memory."""
-    z = x.type_as(y)
-    return z * z.sin() * y
-
-
-def summed_to_its_size(x: Tensor) -> tuple[Tensor, Tensor]:
-    return x.sum_to_size(4, 6), x.sum_to_size(1, 6)
 
 
 def summed_to_its_size_written(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -58,10 +42,6 @@ def written_where_resolved(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor
     return torch.view_as_real(z), torch.view_as_real(conjugate), negative, torch.view_as_real(w)
 
 
-def conjugate_of_real(x: Tensor) -> Tensor:
-    return torch.conj_physical(x)
-
-
 def conjugate_of_real_written(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     z = x * 1
     w = torch.conj_physical(z)
@@ -70,17 +50,9 @@ def conjugate_of_real_written(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return w, z.t()
 
 
-def dense_already(x: Tensor) -> Tensor:
-    return x.to_dense()
-
-
 def dense_already_written(x: Tensor) -> Tensor:
     x.to_dense().mul_(2)
     return x
-
-
-def perhaps_dropped(x: Tensor, training: bool) -> Tensor:
-    return F.dropout(x, 0.5, training)
 
 
 def perhaps_dropped_and_used(x: Tensor, training: bool) -> tuple[Tensor, Tensor]:
@@ -164,12 +136,6 @@ def product_by_einsum_written(x: Tensor, y: Tensor) -> Tensor:
     return w
 
 
-def broadcast_together(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """One is there as it is wanted, and is itself."""
-    a, b = torch.broadcast_tensors(x, y)
-    return a, b
-
-
 def broadcast_together_written(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     z = x * 1
     a, b = torch.broadcast_tensors(z, y)
@@ -190,13 +156,6 @@ def grid(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 def grid_as_a_list(x: Tensor, y: Tensor) -> list[Tensor]:
     return torch.meshgrid(x[0], y[:, 0] * 2, indexing="xy")
-
-
-def grid_after_a_write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    z = x[0] * 1
-    a, b = torch.meshgrid(z, y[0], indexing="ij")
-    z.mul_(2)
-    return a * b, z
 
 
 def column_of_grid_written(x: Tensor, y: Tensor) -> Tensor:
@@ -251,14 +210,6 @@ def input_with_gaps(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return w, x * y
 
 
-def gaps_within_gaps(x: Tensor) -> tuple[Tensor, Tensor]:
-    rows = (x * 1)[::2]
-    rows[:, ::2].exp_()
-    w = rows.contiguous()
-    rows[:, 0].mul_(3)
-    return rows, w
-
-
 def a_copy_written_before_its_source(x: Tensor) -> tuple[Tensor, Tensor]:
     v = x.t().contiguous()
     v.mul_(2)
@@ -298,10 +249,6 @@ def input_dropped_on_demand(x: Tensor, training: bool) -> Tensor:
     return x * 2
 
 
-def never_dropped_in_place(x: Tensor) -> Tensor:
-    return F.dropout(x, 0.5, False, True)
-
-
 # ---- unknown to autograd
 
 
@@ -314,26 +261,11 @@ def ignored_by_autograd(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return z, w
 
 
-def input_ignored_by_autograd(x: Tensor, y: Tensor) -> Tensor:
-    x.logical_and_(y)
-    return x * y
-
-
 def chunks_unknown_to_autograd(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = x * 2
     a, b, _, _ = torch.unsafe_split(y, 1)
     a.mul_(3)
     return a * b, torch.unsafe_chunk(x, 2)[0], torch.ops.aten._unsafe_view(x, (-1,))
-
-
-def scaled_and_contiguous(x: Tensor) -> Tensor:
-    x.mul_(0.5)
-    return x.contiguous()
-
-
-def scaled_and_double(x: Tensor) -> Tensor:
-    x.mul_(0.5)
-    return x.double()
 
 
 def row_scaled_and_flat(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,26 +4,11 @@ import torch
 from torch import Tensor
 
 
-def silent_view_written(x: Tensor, y: Tensor) -> Tensor:
-    with torch.no_grad():
-        v = x[0]
-    v.mul_(2)
-    return x * y
-
-
 def silent_view_of_view_written(x: Tensor, y: Tensor) -> Tensor:
     with torch.no_grad():
         v = x[0]
     v[0].mul_(2)
     return x * y
-
-
-def silent_view_of_computed_written(x: Tensor, y: Tensor) -> Tensor:
-    z = x * y
-    with torch.no_grad():
-        v = z[0]
-    v.mul_(2)
-    return z
 
 
 def silent_view_filled(x: Tensor, y: Tensor) -> Tensor:

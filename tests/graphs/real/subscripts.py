@@ -3,11 +3,6 @@
 from torch import Tensor
 
 
-def row_of_a_tensor(x: Tensor) -> Tensor:
-    i = (x.sum() > 0).long()
-    return x[i] * 2
-
-
 def row_and_columns(x: Tensor) -> tuple[Tensor, Tensor]:
     i = (x.sum() > 0).long()
     return x[i, [0, 3, 3]], x[:, i].sin()
@@ -18,12 +13,6 @@ def rows_assigned(x: Tensor, y: Tensor) -> Tensor:
     z[i] = y[0]
     z[i] *= 3
     z[i] += 1
-    return z
-
-
-def assigned_if(x: Tensor) -> Tensor:
-    z, m = x * 2, x.sum() > 0
-    z[m] = 0.5
     return z
 
 

@@ -4,11 +4,6 @@ import torch
 from torch import Tensor
 
 
-def two_of_list(xs: list[Tensor]) -> Tensor:
-    a, b = xs
-    return a * b
-
-
 def two_computed(xs: list[Tensor]) -> Tensor:
     a, b = torch._foreach_exp(xs)
     return a * b
@@ -24,19 +19,9 @@ def one_alone(xs: list[Tensor]) -> Tensor:
     return a * 2
 
 
-def two_sizes(x: Tensor) -> Tensor:
-    rows, columns = x.shape
-    return x * rows + columns
-
-
 def last_two_sizes(x: Tensor) -> Tensor:
     rows, columns = x.shape[-2:]
     return x * rows + columns
-
-
-def two_numbers(x: Tensor, ns: list[int]) -> Tensor:
-    a, b = ns
-    return x * a + b
 
 
 def two_rows(x: Tensor) -> Tensor:

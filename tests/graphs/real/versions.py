@@ -32,12 +32,6 @@ def copy_changed_under_no_grad(x: Tensor) -> Tensor:
 # ---- a copy, or a view, as the strides decide
 
 
-def flat_view_or_copy(x: Tensor) -> Tensor:
-    v = x.reshape(-1)
-    v.unsqueeze_(0)
-    return v
-
-
 def view_of_view_or_copy(x: Tensor) -> tuple[Tensor, Tensor]:
     v = x.reshape(-1).reshape(2, -1)[0]
     v.unsqueeze_(0)
@@ -58,12 +52,6 @@ def row_of_dropped(x: Tensor, training: bool) -> Tensor:
 
 
 # ---- always a view
-
-
-def row_changed(x: Tensor) -> Tensor:
-    v = x[0]
-    v.unsqueeze_(0)
-    return v
 
 
 # ---- of inputs that share memory
