@@ -266,12 +266,6 @@ def test_what_is_counted_is_what_the_link_leads_to(site: Site) -> None:
         assert site.pages[f"{page}.html"].source.count("<tr data-traits=") == int(count.replace(",", ""))
 
 
-def test_without_a_script_a_link_to_a_part_of_a_list_shows_that_part(site: Site) -> None:
-    source = site.pages["nodes.html"].source
-    assert "html:not(.js) #forward:target ~ .wide tbody tr:not([data-traits~=forward])" in source
-    assert '<a href="#forward" data-trait="forward">' in source
-
-
 def test_the_lineage_of_an_operator_goes_from_its_entries_to_files(site: Site) -> None:
     (drawn,) = re.findall(r'id="lineage">(.*?)</details>', site.page("exp").source, re.DOTALL)
     boxes = re.findall(r"<text[^>]*>(.*?)</text>", drawn)

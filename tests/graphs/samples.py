@@ -55,7 +55,7 @@ _ALIASED = [_pair, _same, _identical, _overlapping]
 _LISTED: list[Callable[[], Arguments]] = [lambda: [_pair()]]
 _STRIDED: list[Callable[[], Arguments]] = [_one, lambda: [tensor(6, 4).t()], lambda: [tensor(4, 12)[:, ::2]]]
 
-_UNPACKED_LISTS = ("two_computed", "two_and_one", "one_alone")
+_UNPACKED_LISTS = ("two_computed", "two_and_one")
 
 _MASKS: list[Callable[[], torch.Tensor]] = [
     lambda: torch.tensor([[1, 0, 1], [0, 1, 0], [0, 0, 1]]).bool(),
@@ -104,7 +104,6 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "batch_normalized": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3), tensor(3), tensor(3)]],
     # functions that torch implements in Python
     "relu6_of_limits": [lambda: [torch.tensor([0.0, 6.0, 3.0, -1.0, 7.0], dtype=torch.float64)]],
-    "last_is_padding": [lambda: [_index(0, 2, 1), tensor(3, 2)]],
     "padding": [lambda at=at: [_index(0, 2, 1), tensor(3, 2), at] for at in (0, 2, -1, -3, 3, -4)],
     "normalized_rows": [lambda: [_index(0, 2), tensor(3, 2)]],
     "pooled": [lambda: [tensor(2, 3, 4, 4)]],
@@ -117,13 +116,11 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "warped": [lambda: [tensor(2, 2, 3), tensor(2, 1, 3, 4)]],
     "enlarged": [lambda: [tensor(2, 3, 4, 4)]],
     "enlarged_by": [lambda: [tensor(2, 3, 4, 4), 1.7]],
-    "in_line": [lambda: [tensor(2, 3, 4)]],
     "in_space": [lambda: [tensor(1, 2, 3, 2, 3)]],
     "bags": [lambda: [_index(0, 1, 1, 2, 1, 0).view(2, 3), tensor(4, 3), tensor(2, 3)]],
     "bags_at": [lambda: [_index(0, 1, 1, 2, 3), tensor(4, 3), _index(0, 2, 5)]],
     "short_bags": [lambda: [_index(0, 1, 1, 2, 1, 0).view(2, 3), tensor(4, 3)]],
     "of_variances": [lambda size=size: [tensor(4, 3), tensor(4, 3), tensor(*size)] for size in ((4, 3), (4, 1), (4,))],
-    "of_variance": [lambda: [*_pair(), 0.7]],
     "sums_of_powers": [lambda: [tensor(2, 3, 4, 5) - 0.6]],
     "unfolded_and_folded": [lambda: [tensor(2, 3, 4, 4)]],
     "local_responses": [lambda sizes=sizes: [tensor(*sizes)] for sizes in ((2, 4, 3), (2, 4, 3, 2), (2, 4, 2, 3, 2))],
@@ -145,10 +142,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         for n, k, on in ((5, 2, True), (0, 62, False), (5, 63, True), (5, -1, True))
     ],
     "most_of_three": [lambda: [tensor(*SHAPE), 3, 2, 4], lambda: [tensor(*SHAPE), 1, 4, 2]],
-    **{
-        name: [lambda s=s: [tensor(*SHAPE), s] for s in (2.5, -1.0, 0.0, 1e300, 1e-3, math.inf)]
-        for name in ("reciprocal", "whole_part")
-    },
+    "reciprocal": [lambda s=s: [tensor(*SHAPE), s] for s in (2.5, -1.0, 0.0, 1e300, 1e-3, math.inf)],
     "first_row_set": [lambda: [tensor(*SHAPE), 2], lambda: [tensor(*SHAPE), 1.5]],
     **{
         name: [lambda r=r: [*_pair(), r] for r in ("none", "mean", "sum", "batchmean", "least")]
@@ -197,7 +191,6 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "maybe_dims": [_one, lambda: [tensor(*SHAPE), [0]], lambda: [tensor(*SHAPE), [1, 0]]],
     "maybe_dtype": [_one, lambda: [tensor(*SHAPE), torch.float32]],
     "either": [lambda: [tensor(*SHAPE), 2], lambda: [tensor(*SHAPE), 1.5]],
-    "either_or_none": [lambda: [tensor(*SHAPE), 1], lambda: [tensor(*SHAPE), 0.5]],
     "float_item": [lambda: [tensor(*SHAPE), [0.5, 1.5]]],
     "int_item": [lambda: [tensor(*SHAPE), [3, 1]]],
     "bool_item": [lambda: [tensor(*SHAPE), [True]], lambda: [tensor(*SHAPE), [False]]],
@@ -268,7 +261,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     **{name: [lambda n=n: [[tensor(*SHAPE) for _ in range(n)]] for n in (1, 2, 3)] for name in _UNPACKED_LISTS},
     **{
         name: [lambda shape=shape: [tensor(*shape)] for shape in ((2, 2), (4, 6), (4, 2), (4,), (1, 6), (2, 4, 6))]
-        for name in ("last_two_sizes", "two_rows", "two_chunks", "two_parts")
+        for name in ("last_two_sizes", "two_rows", "two_parts")
     },
     "two_places": [lambda shape=shape: [tensor(*shape)] for shape in ((4,), (4, 6), (2, 4, 6))],
     # together

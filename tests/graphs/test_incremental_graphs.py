@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from copies import copy_of
-from project import CORE, ROOT, Project, Run
+from project import CORE, Project, Run
 from watching import Watching
 
 from gradmill.io.files import TICK
@@ -38,7 +38,6 @@ def both(x: Tensor) -> Tensor:
     z.sin_()
     return z
 """
-SUPPORT = ["graphs/graph.h", "graphs/graph_formulas.h", "graphs/core_helpers.h"]
 
 
 class Graphs:
@@ -127,20 +126,6 @@ def test_an_error_changes_no_file_and_is_reported_on_every_run(graphs: Graphs) -
     assert graphs.ran() == ([], [])
 
 
-def test_without_graphs_no_task_mentions_them(graphs: Graphs) -> None:
-    listed = graphs.project.run("list", "--all").ok().stdout
-    assert "graphs" not in listed
-
-
-def test_graphs_are_generated_together_with_all_families(graphs: Graphs) -> None:
-    graphs.project.run(graphs=graphs.folder, generated=graphs.project.folder / "all", cache=graphs.project.cache).ok()
-    names = {
-        path.relative_to(graphs.project.folder / "all").as_posix()
-        for path in (graphs.project.folder / "all").rglob("*")
-    }
-    assert {"Functions.cpp", "graphs/first.cpp", *SUPPORT} <= names
-
-
 def test_watch_detects_an_added_and_a_removed_graph_file(graphs: Graphs) -> None:
     watching = Watching(graphs.project, graphs=graphs.folder, families="graphs")
     try:
@@ -184,12 +169,6 @@ def test_list_show_and_explain_know_graphs(graphs: Graphs) -> None:
     assert "2 graphs" in graphs.run("explain", "graphs/first.cpp").stdout
 
 
-def test_explain_lists_the_graphs_that_an_edit_rebuilds(graphs: Graphs) -> None:
-    graphs.project.set_formula("exp", "self", "grad * result.conj() * 1")
-    explained = graphs.run("explain").stdout
-    assert " exp" in explained and "grown" in explained and "both" in explained and "waves" not in explained
-
-
 def test_the_manifest_and_the_depfile_know_graphs(graphs: Graphs) -> None:
     manifest = json.loads(graphs.project.manifest())
     inputs = {each["name"]: each["xxh3"] for each in manifest["inputs"]}
@@ -202,19 +181,6 @@ def test_the_manifest_and_the_depfile_know_graphs(graphs: Graphs) -> None:
     assert (unit["family"], unit["file"], unit["line"]) == ("graphs", "graphs/first.py", 8)
     depfile = next(graphs.project.cache.rglob("manifest.json.d")).read_text()
     assert str(graphs.folder / "second.py") in depfile
-
-
-def test_ninja_knows_graphs(graphs: Graphs) -> None:
-    text = graphs.run("export", "ninja").stdout
-    (rule,) = (line for line in text.splitlines() if line.startswith("build ") and ": gradmill" in line)
-    outputs, _, inputs = rule.partition(": gradmill | ")
-    assert str(graphs.project.generated / "graphs" / "first.cpp") in outputs.split()
-    assert Path(inputs) in (
-        *graphs.project.specs.rglob("*"),
-        *graphs.folder.iterdir(),
-        ROOT / "pipeline/gradmill/__init__.py",
-    )
-    assert f"graphs={graphs.folder}" in text
 
 
 # ---- an up-to-date run

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 from project import CORE, Project
@@ -82,16 +81,6 @@ def write_version(folder: Path, version: str) -> None:
     (folder / "torch" / "version.py").write_text(f"__version__ = '{version}'\ndebug = False\n")
 
 
-def test_a_wheel_says_which_release_it_is(tmp_path: Path) -> None:
-    specs = packaged(tmp_path)
-    write_version(tmp_path, "2.11.0")
-    wheel = tmp_path / "torch-2.11.0-cp312-none-any.whl"
-    with ZipFile(wheel, "w") as archive:
-        for path in (*specs.rglob("*"), tmp_path / "torch" / "version.py"):
-            archive.write(path, path.relative_to(tmp_path))
-    assert read_config({"specs": str(wheel)}).release == "2.11"
-
-
 def test_an_unpacked_package_is_known_by_the_version_next_to_it(tmp_path: Path) -> None:
     specs = packaged(tmp_path)
     write_version(tmp_path, "2.9.1+cpu")
@@ -111,24 +100,9 @@ def test_a_version_of_something_else_near_a_set_is_not_its_release(layout: str, 
         read_config({"specs": str(specs)})
 
 
-def test_a_release_that_is_not_known_is_reported_with_the_file_that_names_it(project: Project) -> None:
-    (project.specs / "RELEASE").write_text("1.0")
-    with pytest.raises(SpecError, match=r"set/RELEASE: PyTorch release '1\.0' is not known"):
-        read_config({"specs": str(project.specs)})
-
-
 def test_elsewhere_the_release_is_asked_for_with_those_known(tmp_path: Path) -> None:
     specs = str(packaged(tmp_path))
     with pytest.raises(SpecError) as caught:
         read_config({"specs": specs})
     assert all(version in caught.value.hint for version in KNOWN)
     assert read_config({"specs": specs, "release": "2.10.0"}).release == "2.10"
-
-
-def test_a_newer_release_is_read_as_the_newest_known_and_says_so(tmp_path: Path) -> None:
-    specs = packaged(tmp_path)
-    write_version(tmp_path, "2.99.0")
-    config = read_config({"specs": str(specs)})
-    assert config.release == KNOWN[-1].rpartition(".")[0]
-    assert "2.99.0" in config.warning
-    assert config.release in config.warning

@@ -20,7 +20,7 @@ from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, RE
 from project import ROOT, Project
 
 from gradmill.problems.problem import SpecError
-from gradmill.releases import KNOWN, facts, minor, newest_at, resolve, resolve_version
+from gradmill.releases import KNOWN, facts, minor, newest_at, resolve_version
 from gradmill.releases.names import Names, digest_of_source, generator_of, names_of, read_names
 from gradmill.releases.table import NAMES_OF
 from releases import WHEELS, Broken, wheel_of
@@ -57,15 +57,6 @@ def test_an_older_or_malformed_version_is_refused_with_the_known_ones(version: s
         resolve_version(version)
     assert f"'{version}' is not known" in caught.value.problem
     assert KNOWN[0] in caught.value.hint
-
-
-@pytest.mark.parametrize("version", KNOWN)
-def test_every_known_release_has_facts(version: str) -> None:
-    release, _ = resolve_version(version)
-    own = resolve(release)
-    assert own.version == release
-    assert "Tensor" in own.base_types
-    assert "CompositeImplicitAutograd" in own.dispatch_keys
 
 
 def test_newest_at_takes_numbers_for_numbers() -> None:

@@ -23,12 +23,6 @@ def branch(x: Tensor) -> Tensor:
     return x
 
 
-def branch_on_none(x: Tensor, b: Tensor | None = None) -> Tensor:
-    if b is not None:
-        x = x + b
-    return x
-
-
 def conditional(x: Tensor) -> Tensor:
     return x if x.sum() > 0 else -x
 

@@ -76,10 +76,6 @@ def unknown_namespace(x: Tensor) -> Tensor:
     return torch.ops.mine.cube(x)
 
 
-def random_module(x: Tensor) -> Tensor:
-    return torch.utils.checkpoint.checkpoint(x)
-
-
 def unknown_attribute(x: Tensor) -> Tensor:
     return x.shap[0] * x
 
@@ -102,14 +98,6 @@ def swapped(x: Tensor) -> Tensor:
 
 def assigned_again(x: Tensor) -> Tensor:
     return x * COUNTED
-
-
-def _helper(x: Tensor) -> Tensor:
-    return x * 2
-
-
-def helper(x: Tensor) -> Tensor:
-    return _helper(x)
 
 
 def checkpointed(x: Tensor) -> Tensor:

@@ -74,11 +74,6 @@ def opened(x: Tensor) -> Tensor:
         return x
 
 
-def imported_name(x: Tensor) -> Tensor:
-    F = x
-    return F
-
-
 def list_of_optionals(xs: list[Tensor | None]) -> None:
     pass
 

@@ -13,25 +13,12 @@ def detached_in_place(x: Tensor) -> Tensor:
     return y.detach_()
 
 
-def made_to_need_a_gradient(x: Tensor) -> Tensor:
-    return (x * 2).requires_grad_()
-
-
 def gradient(x: Tensor) -> Tensor:
     return torch.autograd.grad(x.sum(), x)[0]
 
 
-def dictionary(x: Tensor) -> Tensor:
-    named = {"a": x}
-    return named["a"]
-
-
 def dictionary_returned(x: Tensor) -> dict[str, Tensor]:
     return {"a": x}
-
-
-def dictionary_given(named: dict[str, Tensor]) -> Tensor:
-    return named["a"]
 
 
 def resampled(x: Tensor) -> Tensor:
@@ -56,22 +43,8 @@ def profiled(x: Tensor) -> Tensor:
         return x @ x
 
 
-def inferred(x: Tensor) -> Tensor:
-    with torch.inference_mode():
-        return x * 2
-
-
-def complex_number(x: Tensor) -> Tensor:
-    return x * 2j
-
-
 def rest_of_list(xs: list[Tensor]) -> Tensor:
     first, *rest = xs
-    return first
-
-
-def rest_of_tuple(x: Tensor) -> Tensor:
-    first, *rest = x, x, x
     return first
 
 
@@ -87,19 +60,10 @@ def two_and_three(x: Tensor) -> Tensor:
     return a * b * c * d * e
 
 
-def nested(x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    return x, (x * 2, x * 3)
-
-
 def appended(x: Tensor) -> Tensor:
     xs = [x]
     xs.append(x * 2)
     return torch.cat(xs)
-
-
-@torch.enable_grad()
-def decorated(x: Tensor) -> Tensor:
-    return x * 2
 
 
 def größer(x: Tensor) -> Tensor:

@@ -38,10 +38,6 @@ def either(x: Tensor, n: int | float) -> tuple[Tensor, Tensor, Tensor]:
     return n - x, x > n, x**n
 
 
-def either_or_none(x: Tensor, n: int | float | None = None) -> Tensor:
-    return x.clamp(n)
-
-
 def float_item(x: Tensor, fs: list[float]) -> Tensor:
     return x * fs[0] + fs[-1]
 

@@ -9,10 +9,6 @@ def relu6_of_limits(x: Tensor) -> tuple[Tensor, Tensor]:
     return F.relu6(x * 1, inplace=True), F.relu6(x)
 
 
-def last_is_padding(i: Tensor, w: Tensor) -> Tensor:
-    return F.embedding(i, w, padding_idx=-1)
-
-
 def padding(i: Tensor, w: Tensor, at: int) -> Tensor:
     return F.embedding(i, w, at)
 
@@ -89,10 +85,6 @@ def enlarged_by(x: Tensor, by: float) -> tuple[Tensor, Tensor, Tensor]:
     return a, F.interpolate(x, (x.shape[2] * 2, 3), mode="nearest-exact"), F.interpolate(x, [7, 2], mode="area")
 
 
-def in_line(x: Tensor) -> tuple[Tensor, Tensor]:
-    return F.interpolate(x, 7, mode="linear"), F.interpolate(x, scale_factor=[2.5])
-
-
 def in_space(x: Tensor) -> tuple[Tensor, Tensor]:
     return F.interpolate(x, scale_factor=1.7, mode="trilinear"), F.interpolate(x, (2, 3, 4))
 
@@ -114,10 +106,6 @@ def short_bags(i: Tensor, w: Tensor) -> Tensor:
 
 def of_variances(x: Tensor, y: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     return F.gaussian_nll_loss(x, y, v, eps=0.5), F.gaussian_nll_loss(x, y, v, full=True, reduction="none")
-
-
-def of_variance(x: Tensor, y: Tensor, v: float) -> Tensor:
-    return F.gaussian_nll_loss(x, y, v, reduction="sum")
 
 
 def sums_of_powers(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

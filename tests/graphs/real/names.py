@@ -13,20 +13,12 @@ _LEAST = max(AREA, 2.5)
 λ: float = 0.5
 
 
-def Edge(results: Tensor, name: Tensor) -> Tensor:
-    return results.exp() * name
-
-
 def auto(x: Tensor) -> Tensor:
     return x * 2
 
 
 def auto_(x: Tensor) -> Tensor:
     return x * 3
-
-
-def NAN(x: Tensor) -> Tensor:
-    return x * 4
 
 
 def of_locals(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

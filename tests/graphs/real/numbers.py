@@ -43,10 +43,6 @@ def reciprocal(x: Tensor, s: float) -> tuple[Tensor, float]:
     return x * s**-1.0, math.exp(1 / s)
 
 
-def whole_part(x: Tensor, s: float) -> tuple[Tensor, int]:
-    return x * int(s), math.trunc(s)
-
-
 def first_row_set(x: Tensor, n: int | float) -> Tensor:
     y = x * 2
     y[0] = n * 2

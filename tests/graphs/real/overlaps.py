@@ -23,22 +23,10 @@ def shifted_product(x: Tensor) -> Tensor:
     return y
 
 
-def itself(x: Tensor) -> Tensor:
-    y = x * 1
-    y.mul_(y)
-    return y
-
-
 def parts_apart(x: Tensor) -> Tensor:
     y = x * 1
     y[:2].mul_(y[2:])
     y[0].copy_(y[3])
-    return y
-
-
-def interleaved(x: Tensor) -> Tensor:
-    y = (x * 1).view(-1)
-    y[::2].mul_(y[1::2])
     return y
 
 

@@ -46,12 +46,6 @@ def written_by_two(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return x * 1, v, w
 
 
-def contiguous_before_a_write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    v = x.contiguous()
-    x.mul_(y)
-    return v, x
-
-
 def type_as_before_a_write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     z = x * 1
     v = z.type_as(y)

@@ -122,14 +122,6 @@ def permuted_by_einsum_written(x: Tensor) -> tuple[Tensor, Tensor]:
     return z, w * 2
 
 
-def summed_by_einsum_written(x: Tensor) -> tuple[Tensor, Tensor]:
-    """The result of a sum has new memory."""
-    z = x * 1
-    w = torch.einsum("ij->i", z)
-    w.mul_(2)
-    return z, w
-
-
 def product_by_einsum_written(x: Tensor, y: Tensor) -> Tensor:
     w = torch.einsum("ij,kj->ik", x, y)
     w.mul_(2)

@@ -40,14 +40,6 @@ def silent_view_written_silently(x: Tensor, y: Tensor) -> Tensor:
     return z
 
 
-def silent_view_detached(x: Tensor, y: Tensor) -> Tensor:
-    z = x * y
-    with torch.no_grad():
-        v = z[0].detach()
-    v.mul_(2)
-    return z
-
-
 def detached_silent_view_written(x: Tensor, y: Tensor) -> Tensor:
     z = x * y
     with torch.no_grad():

@@ -16,13 +16,6 @@ def rows_assigned(x: Tensor, y: Tensor) -> Tensor:
     return z
 
 
-def used_before_the_write(x: Tensor) -> tuple[Tensor, Tensor]:
-    y, i = x.sin(), (x.sum() > 0).long()
-    w = y[i] * 2
-    y.mul_(2)
-    return y, w
-
-
 def a_copy_and_writes(x: Tensor) -> tuple[Tensor, Tensor]:
     y, i = x.sin(), (x.sum() > 0).long().view(1)
     z = y[i]

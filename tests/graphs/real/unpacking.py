@@ -14,11 +14,6 @@ def two_and_one(xs: list[Tensor]) -> Tensor:
     return a * b + c
 
 
-def one_alone(xs: list[Tensor]) -> Tensor:
-    (a,) = xs
-    return a * 2
-
-
 def last_two_sizes(x: Tensor) -> Tensor:
     rows, columns = x.shape[-2:]
     return x * rows + columns
@@ -26,11 +21,6 @@ def last_two_sizes(x: Tensor) -> Tensor:
 
 def two_rows(x: Tensor) -> Tensor:
     a, b = x
-    return a * b
-
-
-def two_chunks(x: Tensor) -> Tensor:
-    a, b = x.chunk(2)
     return a * b
 
 

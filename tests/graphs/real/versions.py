@@ -95,13 +95,6 @@ def viewed_after_detached(x: Tensor) -> Tensor:
     return y * x
 
 
-def detached_and_written(x: Tensor, w: Tensor) -> Tensor:
-    y = x * 2
-    y.detach_()
-    y.mul_(w)
-    return y
-
-
 def detached_without_grad(x: Tensor) -> Tensor:
     y = x.sin()
     with torch.no_grad():
