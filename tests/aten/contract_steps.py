@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from project import Project
 
@@ -40,13 +39,6 @@ TRIPLE = """
 EMBEDDING = "embedding(Tensor weight, Tensor indices, SymInt padding_idx="
 
 Edit = Callable[[Project], None]
-
-
-class Step(NamedTuple):
-    """An edit."""
-
-    title: str
-    edit: Edit
 
 
 def project_of_torch(folder: Path, torch_specs: Path, version: str) -> Project:
@@ -98,31 +90,27 @@ def in_template(name: str) -> Edit:
     return edit
 
 
-STEPS = (
-    Step("a comment", replaced("- func: abs(Tensor self)", "# edited\n- func: abs(Tensor self)")),
-    Step("a composite operator", appended(COMPOSITE)),
-    Step("an operator with kernels", appended(WITH_KERNELS)),
-    Step("an overload", appended(OVERLOAD)),
-    Step("a structured operator", appended(TRIPLE)),
-    Step("an operator deleted", replaced(COMPOSITE, "")),
-    Step("a default", replaced(f"{EMBEDDING}-1", f"{EMBEDDING}-2", NATIVE, DERIVATIVES)),
-    Step("a default of a structured operator", replaced(TRIPLE, TRIPLE.replace("int n=1", "int n=2"))),
-    Step(
-        "an argument renamed",
-        replaced("- func: margin_ranking_loss(Tensor input1,", "- func: margin_ranking_loss(Tensor edited,"),
+STEPS: dict[str, Edit] = {
+    "a comment": replaced("- func: abs(Tensor self)", "# edited\n- func: abs(Tensor self)"),
+    "a composite operator": appended(COMPOSITE),
+    "an operator with kernels": appended(WITH_KERNELS),
+    "an overload": appended(OVERLOAD),
+    "a structured operator": appended(TRIPLE),
+    "an operator deleted": replaced(COMPOSITE, ""),
+    "a default": replaced(f"{EMBEDDING}-1", f"{EMBEDDING}-2", NATIVE, DERIVATIVES),
+    "a default of a structured operator": replaced(TRIPLE, TRIPLE.replace("int n=1", "int n=2")),
+    "an argument renamed": replaced(
+        "- func: margin_ranking_loss(Tensor input1,", "- func: margin_ranking_loss(Tensor edited,"
     ),
-    Step(
-        "a kernel for another key",
-        added_to("    CPU, CUDA, MPS: log_normal_", "    SparseCPU: log_normal_sparse_"),
-    ),
-    Step("a kernel for a key with headers", added_to("    CUDA: _cslt_sparse_mm", "    CPU: _cslt_sparse_mm_cpu")),
-    Step("a kernel goes", replaced("    CPU: _cslt_sparse_mm_cpu\n", "")),
-    Step("a kernel renamed", replaced("    CPU: embedding_renorm_cpu_\n", "    CPU: edited_\n")),
-    Step("a structured kernel renamed", replaced("    CUDA: mm_out_cuda\n", "    CUDA: edited_cuda\n")),
-    Step("a tag", added_to("  autogen: embedding_renorm, embedding_renorm.out", "  tags: core")),
-    Step("a new tag", appended("- tag: contract_tag\n  desc: edited", TAGS)),
-    Step("device_check", added_to("  autogen: embedding_dense_backward.out", "  device_check: NoCheck")),
-    Step("an entry moved", moved_to_the_end("pairwise_distance")),
-    Step("the template of kernels", in_template("RegisterDispatchKey.cpp")),
-    Step("the template of functions", in_template("Function.h")),
-)
+    "a kernel for another key": added_to("    CPU, CUDA, MPS: log_normal_", "    SparseCPU: log_normal_sparse_"),
+    "a kernel for a key with headers": added_to("    CUDA: _cslt_sparse_mm", "    CPU: _cslt_sparse_mm_cpu"),
+    "a kernel goes": replaced("    CPU: _cslt_sparse_mm_cpu\n", ""),
+    "a kernel renamed": replaced("    CPU: embedding_renorm_cpu_\n", "    CPU: edited_\n"),
+    "a structured kernel renamed": replaced("    CUDA: mm_out_cuda\n", "    CUDA: edited_cuda\n"),
+    "a tag": added_to("  autogen: embedding_renorm, embedding_renorm.out", "  tags: core"),
+    "a new tag": appended("- tag: contract_tag\n  desc: edited", TAGS),
+    "device_check": added_to("  autogen: embedding_dense_backward.out", "  device_check: NoCheck"),
+    "an entry moved": moved_to_the_end("pairwise_distance"),
+    "the template of kernels": in_template("RegisterDispatchKey.cpp"),
+    "the template of functions": in_template("Function.h"),
+}

@@ -29,7 +29,6 @@ from gradmill.stages.schemas import bucket_of_function
 from gradmill.stages.shard import block, outline
 
 VERSION = "2.13.0"
-TITLES = [step.title for step in STEPS]
 OPERATORS = """
     abs add embedding embedding_renorm embedding_dense_backward margin_ranking_loss log_normal _cslt_sparse_mm mm
     pairwise_distance expand view_as_real relu pdist cosine_similarity permute pixel_shuffle
@@ -64,15 +63,15 @@ def chain(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> dict[s
     with closing(Kept(project.specs, project.folder, families="aten")) as kept:
         assert kept.run() == ""
         before = _stats(folder), kept.files()
-        for step in STEPS:
+        for title, edit in STEPS.items():
             time.sleep(TICK)
-            step.edit(project)
+            edit(project)
             now = kept.update(), _stats(folder)
             clean = clean_build(project.specs, project.folder / "clean", families="aten")
             assert clean.accepted and now[0].accepted
             names = {*clean.files, *now[0].files}
             files = kept.files()
-            stepped[step.title] = Stepped(
+            stepped[title] = Stepped(
                 _moved(before[0], now[1]),
                 _moved(_of_aten(before[1]), _of_aten(files)),
                 sorted(name for name in names if clean.files.get(name) != now[0].files.get(name)),
@@ -86,7 +85,7 @@ def _of_aten(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 @pytest.mark.slow(0.5)  # by default some of such edits are in cli/test_torchgen.py
-@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("title", STEPS)
 def test_an_edit_moves_exactly_the_files_that_differ(chain: dict[str, Stepped], title: str) -> None:
     by_times, by_bytes, stale = chain[title]
     assert by_times == by_bytes

@@ -270,21 +270,16 @@ class Lost(nn.Module):
     def __init__(self, how: str) -> None:
         super().__init__()
         self.how = how
-        if how == "hook of a module":
-            self.register_full_backward_hook(lambda module, before, after: tuple(2 * each for each in before))
 
     def forward(self, x: Tensor) -> Tensor:
         y = x * 2
         if self.how == "hook of a tensor" and y.requires_grad:
             y.register_hook(lambda grad: grad * 3)
-        if self.how == "inference mode":
-            with torch.inference_mode():
-                return y.sin() * 2
         z: Tensor = Reversed.apply(y) if self.how == "autograd function" else y.sin()  # type: ignore[no-untyped-call]
         return z * 2
 
 
-@pytest.mark.parametrize("how", ["autograd function", "hook of a tensor", "hook of a module", "inference mode"])
+@pytest.mark.parametrize("how", ["autograd function", "hook of a tensor"])
 def test_what_the_docs_say_that_an_export_loses_is_not_in_the_file(how: str, tmp_path: Path) -> None:
     found = []
     for each in (how, "nothing"):
@@ -296,5 +291,5 @@ def test_what_the_docs_say_that_an_export_loses_is_not_in_the_file(how: str, tmp
         warned = [problem for problem in reading.problems if problem.rule == "lost-backward"]
         assert [problem.warning for problem in warned] == ([True] if each == "autograd function" else [])
         assert all(problem.problem.startswith(f"{Path(__file__).name}:") for problem in warned)
-        found.append([call.op for call in function.calls if call.op != "aten::view_as"])  # of the hook's own Nodes
+        found.append([call.op for call in function.calls])
     assert found[0] == found[1] == ["aten::mul.Tensor", "aten::sin", "aten::mul.Tensor"]

@@ -60,17 +60,6 @@ def test_graphs_match_eager(ops: Any, eager: dict[str, Any]) -> None:
     assert wrong == []
 
 
-def test_the_backward_runs_twice_only_with_retain_graph(ops: Any) -> None:
-    x, w = leaf(), leaf(2.0)
-    out = ops.product(x, w).sum()
-    out.backward(retain_graph=True)
-    first = x.grad.clone()
-    out.backward()
-    assert torch.equal(x.grad, 2 * first)
-    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
-        out.backward()
-
-
 def test_an_input_that_the_call_wrote_to_has_its_gradient_before_the_call_only(ops: Any) -> None:
     """Its new value and the result are outputs of one Node. In eager, the result depends on the new value."""
     for function, has in ((ops.doubled, False), (lambda x, w: x.mul_(2) * w, True)):

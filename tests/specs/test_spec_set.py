@@ -58,25 +58,10 @@ def native(specs: SpecSet) -> Location:
     return specs.files["native"]
 
 
-def test_a_file_is_read(folder: Path) -> None:
-    assert native(find_spec_set(str(folder), TEMPLATES)).read() == (CORE / "native_functions.yaml").read_bytes()
-
-
 def test_a_member_of_a_wheel_is_read(wheel: Path) -> None:
     specs = find_spec_set(str(wheel), TEMPLATES)
     assert specs.version == "2.13.0"
     assert native(specs).read() == (CORE / "native_functions.yaml").read_bytes()
-
-
-def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="not a regular file"):
-        Location(str(tmp_path / "pipe")).read()
-
-
-def test_an_endless_file_is_refused() -> None:
-    with pytest.raises(OSError, match="not a regular file"):
-        Location("/dev/zero").read()
 
 
 def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
@@ -96,12 +81,6 @@ def test_a_member_that_is_too_large_is_refused(tmp_path: Path) -> None:
 def test_a_member_that_is_missing_is_a_key_error(wheel: Path) -> None:
     with pytest.raises(KeyError):
         Location(str(wheel), "nowhere").read()
-
-
-def test_an_encrypted_member_cannot_be_read(wheel: Path) -> None:
-    encrypt(wheel)
-    with pytest.raises(OSError, match="password required"):
-        Location(str(wheel), "torch/version.py").read()
 
 
 def test_a_release_that_is_a_pipe_is_none(folder: Path) -> None:
