@@ -41,21 +41,6 @@ async def test_places_are_counted_in_the_units_of_the_editor(editor: Editor, pro
     assert editor.text_at(path.as_uri(), face.range) == "\U0001f600"
 
 
-async def test_what_is_shown_is_what_a_run_reports(editor: Editor, project: Project) -> None:
-    """Errors in three files at once: the same messages, at the same places, as of a run over what was saved."""
-    edits = {
-        DERIVATIVES: [("- name: mul.Tensor(", "- name: mul.Tensr("), (EXP, EXP.replace("self:", "slef:"))],
-        NATIVE: [("- func: sin(Tensor self) -> Tensor\n", "- func: sin(Tensr self) -> Tensor\n")],
-        TAGS: [("- tag: inplace_view\n  desc: |\n", "- tag: inplace_view\n  description: |\n")],
-    }
-    for name, changes in edits.items():
-        for old, new in changes:
-            await editor.edit(project.path(name), old, new)
-    actual = shown(editor)
-    assert actual == run_reports(editor, project)
-    assert {name for name, *_ in actual} == {DERIVATIVES, NATIVE, TAGS}
-
-
 def shown(editor: Editor) -> set[tuple[str, int, int, str]]:
     """What is shown in all files: the file, line and column, the message."""
     return {
@@ -136,22 +121,3 @@ async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, p
     versions = [params.version for params in editor.published[published_before:] if params.uri == path.as_uri()]
     assert versions == sorted(versions)
     assert len(versions) < 60, "nothing was taken together"
-
-
-async def test_a_certain_correction_is_offered(editor: Editor, project: Project) -> None:
-    path = project.path(DERIVATIVES)
-    response = await editor.edit(path, "grad * result.conj()\n", "grad * reslt.conj()\n")
-    params = types.CodeActionParams(
-        types.TextDocumentIdentifier(path.as_uri()), response[0].range, types.CodeActionContext(response)
-    )
-    action, *_ = await editor.client.text_document_code_action_async(params)
-    assert action.title == "Write 'result' for 'reslt'"
-    assert editor.applied(action.edit) == {DERIVATIVES: path.read_text()}
-
-
-async def test_text_that_is_no_text_is_shown(editor: Editor, project: Project) -> None:
-    """Half a character, as an editor may send it."""
-    path = project.path(DERIVATIVES)
-    (diagnostic,) = await editor.edit(path, "grad * result.conj()\n", "grad * \x1b result.conj()\n")
-    assert "control character U+001B" in diagnostic.message
-    assert await editor.edit(path, "\x1b ", "") == []

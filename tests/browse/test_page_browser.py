@@ -165,19 +165,6 @@ def test_a_link_to_a_kernel_opens_it(site: Site, chromium: Browser) -> None:
     assert chromium.run("document.getElementById('variable_type-mv').open")
 
 
-def test_lists_are_filtered_by_text_and_by_trait(site: Site, chromium: Browser) -> None:
-    chromium.open(site.folder / "nodes.html")
-    shown = "[...document.querySelectorAll('#rows tbody tr')].filter(row => !row.hidden).length"
-    count = chromium.run(shown)
-    chromium.run("document.querySelector('[data-trait=missing]').click()")
-    missing = chromium.run(shown)
-    assert 0 < missing < count / 4
-    chromium.run("document.getElementById('filter').focus()")
-    chromium.type("acosh")
-    chromium.until(lambda: chromium.run(shown) < missing)
-    assert chromium.run("document.getElementById('shown').textContent") == f"{chromium.run(shown)} of {count}"
-
-
 def shown_rows(chromium: Browser) -> list[str]:
     """The first cells of the rows that a list shows."""
     script = (

@@ -145,10 +145,6 @@ def no_operand(inputs: Any) -> None:
     inputs[3]["arg"] = {"as_tensors": []}
 
 
-def other_outputs(inputs: Any) -> None:
-    inputs[2]["arg"]["as_graph"]["graph"]["outputs"] = []
-
-
 def no_graph(inputs: Any) -> None:
     inputs[2]["arg"] = {"as_bool": True}
 
@@ -157,7 +153,6 @@ FAULTS: dict[Callable[[Any], None], str] = {
     writes: "small: cond: a branch of 'cond' changes its input 'x' in place\n  hint: change a copy, x.clone(), and",
     unknown: "node 'cos': the spec set has no operator 'aten::coss.default'",
     no_operand: "node 'cond': 'cond' cannot be read",
-    other_outputs: "node 'cond': 'cond' cannot be read",
     no_graph: "node 'cond': 'cond' cannot be read",
 }
 

@@ -48,12 +48,6 @@ def row(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return x.pow(2), y * x[0]
 
 
-def frozen(x: Tensor, y: Tensor) -> Tensor:
-    with torch.no_grad():
-        z = x * y
-    return z * y * x
-
-
 def clamped(x: Tensor, y: Tensor) -> Tensor:
     z = x * y
     with torch.no_grad():

@@ -8,7 +8,6 @@ import subprocess
 from collections import defaultdict
 from importlib import metadata
 from pathlib import Path
-from types import SimpleNamespace
 from zipfile import ZipFile
 
 import forked
@@ -18,7 +17,6 @@ from cli.test_generate_code import Checkout, make
 from project import files_in
 from releases import WHEELS, find_wheel
 
-from gradmill.families.bindings.order import in_precedence
 from gradmill.releases import KNOWN
 from gradmill.session.own_code import OwnCode
 from type_stubs.stub_checkouts import SCRIPT, add_stubs, by_script
@@ -173,28 +171,6 @@ def test_the_stubs_of_all_functions_are_those_of_the_release(version: str, torch
 def _contains(listed: list[str], own: list[str]) -> bool:
     """Whether a list has another one as a part."""
     return any(listed[at : at + len(own)] == own for at in range(len(listed) - len(own) + 1))
-
-
-def test_signatures_are_ordered_among_those_of_all_names() -> None:
-    """One waits for all that take precedence over it, also under other names."""
-    from torchgen.packaged.autograd.gen_python_functions import sort_overloads
-
-    names = {
-        "a": {"a(int[] x)": ("int[]",), "a(Tensor[] x)": ("Tensor[]",), "a(int x, int y)": ("int", "int")},
-        "b": {"b(Scalar x)": ("Scalar",), "b(SymInt[] x)": ("SymInt[]",), "b(Scalar x, int y)": ("Scalar", "int")},
-        "z": {"z(Tensor x)": ("Tensor",), "z(Scalar x)": ("Scalar",), "z(Tensor x, Tensor y)": ("Tensor", "Tensor")},
-    }
-    types = {text: own for listed in names.values() for text, own in sorted(listed.items())}
-    groups = [SimpleNamespace(text=text, signature=_signature(text, own)) for text, own in types.items()]
-    expected = [group.text for group in sort_overloads(groups)]
-    assert [[*types][at] for at in in_precedence([*types.values()])[0]] == expected
-    alone = [[*names["b"]][at] for at in in_precedence([*names["b"].values()])[0]]
-    assert alone != [text for text in expected if text in names["b"]]
-
-
-def _signature(text: str, types: tuple[str, ...]) -> SimpleNamespace:
-    arguments = [SimpleNamespace(type=each) for each in types]
-    return SimpleNamespace(signature_str=lambda symint: text, arguments=lambda skip_outputs: arguments)
 
 
 # ---- edits

@@ -62,4 +62,5 @@ def test_lines_know_where_they_are_from() -> None:
 
 def test_of_a_diff_of_several_files_one_part_counts() -> None:
     diff = "--- a/x/a.yaml\n+++ b/x/a.yaml\n@@ -1 +1 @@\n-a\n+A\n--- a/x/b.yaml\n+++ b/x/b.yaml\n@@ -1 +1 @@\n-b\n+B\n"
-    assert [line.text for line in apply(lines_of("b\n"), diff, 1, "b.yaml")] == ["B", ""]
+    for name in ("a", "b"):
+        assert [line.text for line in apply(lines_of(f"{name}\n"), diff, 1, f"{name}.yaml")] == [name.upper(), ""]

@@ -9,10 +9,6 @@ def mask_then_slice(x: Tensor, m: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return x[m, 1:], x[m, :, 1:], x[:, m, ::2]
 
 
-def mask_then_none(x: Tensor, m: Tensor) -> tuple[Tensor, Tensor]:
-    return x[m, None], x[m, None, 0]
-
-
 def mask_and_dots(x: Tensor, m: Tensor, i: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     return x[..., m, 0], x[..., 0, m], x[m, ..., 0], x[m, ..., i], x[..., m, i], x[..., :1, m]
 

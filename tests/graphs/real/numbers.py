@@ -12,10 +12,6 @@ def at_least_one_and_a_half(x: Tensor, i: Tensor, n: int) -> tuple[Tensor, Tenso
     return x * most, i * most, most
 
 
-def powers_of_numbers(x: Tensor, i: Tensor, n: int, m: int) -> tuple[Tensor, Tensor, int | float]:
-    return x.pow(n**m), i + n**m, n**m
-
-
 def of_either(x: Tensor, n: int | float) -> tuple[Tensor, float, bool, int | float]:
     doubled = (n + 1) * 2
     return x.sin() * doubled, math.log(doubled), doubled <= 5, -doubled // 4
@@ -26,21 +22,12 @@ def in_place_of_a_float(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
     return F.rms_norm(x, (6,), eps=eps), F.elu(x, eps)
 
 
-def floored(x: Tensor, t: float, dt: float) -> tuple[Tensor, float, int, int, int]:
-    steps = t // dt
-    return x * steps, t % dt, math.floor(t / dt), math.ceil(t / dt), round(t / dt)
-
-
 def flags(x: Tensor, n: int, k: int, on: bool) -> tuple[Tensor, int, bool, bool, bool]:
     return x * (n & k | 1 << k ^ ~n >> 1), n | k, not on, on & (n > k), bool(n)
 
 
 def most_of_three(x: Tensor, a: int, b: int, c: int) -> tuple[Tensor, int]:
     return x.narrow(0, 0, min(a, b, c)) * max(a, b, c), max((a, b, c))
-
-
-def reciprocal(x: Tensor, s: float) -> tuple[Tensor, float]:
-    return x * s**-1.0, math.exp(1 / s)
 
 
 def first_row_set(x: Tensor, n: int | float) -> Tensor:

@@ -71,12 +71,6 @@ def third_argument(x: Tensor) -> Tensor:
     return y
 
 
-def written_by_out(x: Tensor) -> Tensor:
-    y = x.detach() * 1
-    torch.exp(y[1:], out=y[:-1])
-    return y
-
-
 def added_at_indices(x: Tensor) -> Tensor:
     y = x * 1
     y.index_add_(0, torch.arange(4), y)

@@ -30,10 +30,6 @@ def kinds(
     return y.sin().mean(more) * xs[0].sum() * number
 
 
-def detached(x: Tensor, y: Tensor) -> Tensor:
-    return (x.detach() * y * x).sin()
-
-
 def normalized(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
     return F.layer_norm(x, [3], w, b).mul(x).sum()
 
@@ -55,10 +51,6 @@ def cell(x: Tensor, h: Tensor, wi: Tensor, wh: Tensor) -> Tensor:
     h = torch.gru_cell(x, h, wi, wh)
     h = torch.gru_cell(x.sin(), h, wi, wh)
     return h.pow(2)
-
-
-def joined(x: Tensor, y: Tensor) -> Tensor:
-    return torch.vstack([x.sin(), y, x * y]).pow(3).sum(0)
 
 
 def multiplied(x: Tensor, y: Tensor) -> Tensor:
@@ -86,7 +78,3 @@ def reduced(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tenso
 def scattered(x: Tensor, i: Tensor, y: Tensor) -> Tensor:
     a = x.sin().scatter_reduce(1, i, y, "sum").scatter_reduce(1, i, y.cos(), "prod")
     return a.scatter_reduce(1, i, y.sin(), "mean").sin()
-
-
-def statistics(x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor) -> Tensor:
-    return F.batch_norm(x.sin(), mean, var, w, b, training=False).cos()
