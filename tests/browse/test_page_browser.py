@@ -17,6 +17,11 @@ pytestmark = [
 ]
 
 
+PAGES = """
+    index operators functions nodes helpers lineage helper/sinc_backward op/mv op/add op/_foreach_div op/squeeze
+""".split()
+
+
 @pytest.fixture(scope="module")
 def site(torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The pages of all of torch."""
@@ -55,20 +60,7 @@ def test_all_links_of_all_pages_hold(site: Site) -> None:
 
 
 def test_pages_of_every_kind_open_without_a_complaint(site: Site, chromium: Browser) -> None:
-    pages = [
-        "index",
-        "operators",
-        "functions",
-        "nodes",
-        "helpers",
-        "lineage",
-        "helper/sinc_backward",
-        "op/mv",
-        "op/add",
-        "op/_foreach_div",
-        "op/squeeze",
-    ]
-    for page in (*pages, "source/derivatives.yaml", "source/native_functions.yaml"):
+    for page in (*PAGES, "source/derivatives.yaml", "source/native_functions.yaml"):
         chromium.open(site.folder / f"{page}.html")
         assert chromium.run("document.querySelector('h1').textContent.trim().length > 0")
 
@@ -257,21 +249,7 @@ def test_light_and_dark_follow_the_system_and_the_switch(site: Site, chromium: B
     assert colours(chromium)[0] > 600, "the choice is kept"
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "index",
-        "operators",
-        "nodes",
-        "op/mv",
-        "op/add",
-        "op/_foreach_div",
-        "functions",
-        "helpers",
-        "lineage",
-        "helper/sinc_backward",
-    ],
-)
+@pytest.mark.parametrize("page", PAGES)
 def test_a_phone_shows_pages_at_their_width(site: Site, chromium: Browser, page: str) -> None:
     chromium.size(390, 844, mobile=True)
     chromium.open(site.folder / f"{page}.html")

@@ -159,8 +159,7 @@ FAULTS: dict[Callable[[Any], None], str] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_branch_is_refused(fault: Callable[[Any], None], tmp_path: Path) -> None:
-    (tmp_path / "edited").mkdir()
-    path = edited(exported(Inner(), tmp_path), tmp_path / "edited", in_a_branch(fault))
+    path = edited(exported(Inner(), tmp_path), tmp_path, in_a_branch(fault))
     assert FAULTS[fault] in refused(path, "torch")
 
 

@@ -204,8 +204,7 @@ def test_autocast_for_another_device_is_refused(tmp_path: Path) -> None:
         node["inputs"][0]["arg"] = {"as_string": "mps"}
         return model
 
-    (tmp_path / "edited").mkdir()
-    path = edited(exported(Mixed(), tmp_path), tmp_path / "edited", on_mps)
+    path = edited(exported(Mixed(), tmp_path), tmp_path, on_mps)
     assert "autocast for the device 'mps' is not supported in a graph" in refused(path, "torch")
 
 

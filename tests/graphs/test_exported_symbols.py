@@ -51,8 +51,7 @@ def test_an_expression_that_cannot_be_used_is_refused(fault: str, tmp_path: Path
         return model
 
     path = sized(tmp_path)
-    (tmp_path / "edited").mkdir()
-    assert problem in refused(edited(path, tmp_path / "edited", edit))
+    assert problem in refused(edited(path, tmp_path, edit))
 
 
 def test_an_unsupported_number_is_one_error_however_often_it_is_used(tmp_path: Path) -> None:
@@ -62,8 +61,7 @@ def test_an_unsupported_number_is_one_error_however_often_it_is_used(tmp_path: P
         return model
 
     save(models.exported("computed"), tmp_path / "computed.pt2")
-    (tmp_path / "edited").mkdir()
-    text = refused(edited(tmp_path / "computed.pt2", tmp_path / "edited", edit))
+    text = refused(edited(tmp_path / "computed.pt2", tmp_path, edit))
     assert "the operator 'torch._sym_gamma' is not supported in a graph" in text
     assert text.count("error:") == 1 and "damaged" not in text
 
@@ -72,6 +70,5 @@ def test_a_decision_that_cannot_be_checked_is_refused(tmp_path: Path) -> None:
     def edit(model: Any) -> Any:
         return {**model, "guards_code": ["__import__('os').getcwd() == L['x'].size()[0]"]}
 
-    (tmp_path / "edited").mkdir()
-    text = refused(edited(sized(tmp_path), tmp_path / "edited", edit))
+    text = refused(edited(sized(tmp_path), tmp_path, edit))
     assert "the export depends on '__import__('os').getcwd() == L['x'].size()[0]', which a graph cannot check" in text
