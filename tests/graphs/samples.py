@@ -53,7 +53,6 @@ def _identical() -> Arguments:
 
 _ALIASED = [_pair, _same, _identical, _overlapping]
 _LISTED: list[Callable[[], Arguments]] = [lambda: [_pair()]]
-_STRIDED: list[Callable[[], Arguments]] = [_one, lambda: [tensor(6, 4).t()], lambda: [tensor(4, 12)[:, ::2]]]
 
 _UNPACKED_LISTS = ("two_computed", "two_and_one")
 
@@ -188,14 +187,13 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "bool_item": [lambda: [tensor(*SHAPE), [True]], lambda: [tensor(*SHAPE), [False]]],
     "str_item": [lambda: [tensor(*SHAPE), ["trunc", "floor"]]],
     "numbers_back": [lambda: [[1, 2], [0.5], None, tensor(2)], lambda: [[], [], 3, tensor(2)]],
-    **dict.fromkeys(["list_back", "foreach", "foreach_item_written"], _LISTED),
-    "grid_back": [lambda: [tensor(3)]],
+    **dict.fromkeys(["list_back", "foreach"], _LISTED),
     # names
     "of_sizes": [lambda: [_pair(), tensor(*SHAPE)]],
     # shares
     **{
         name: [_pair, lambda: [tensor(*SHAPE), tensor(*SHAPE).float()]]
-        for name in ("of_one_type", "input_written_of_one_type", "written_of_another_type")
+        for name in ("of_one_type", "written_of_another_type")
     },
     **{
         name: [lambda: [tensor(*SHAPE), True], lambda: [tensor(*SHAPE), False]]
@@ -224,7 +222,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         for name in ("broadcast_together_written", "each_at_least")
     },
     # versions
-    **dict.fromkeys(["view_of_view_or_copy", "either_of_two"], _STRIDED),
+    "view_of_view_or_copy": [_one, lambda: [tensor(6, 4).t()], lambda: [tensor(4, 12)[:, ::2]]],
     "row_of_dropped": [lambda: [tensor(*SHAPE), True], lambda: [tensor(*SHAPE), False]],
     "one_of_two_copied": [lambda: [*_pair(), tensor(*SHAPE)], lambda: [*_same(), tensor(*SHAPE)]],
     "one_of_two_flat": [*_ALIASED, lambda: [(x := tensor(6, 4)).t(), x.t()]],
@@ -246,14 +244,13 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     # integers
     "factored_and_solved": [lambda: [_regular(4), tensor(4, 2)]],
     "solved_by_pivots_of_another": [lambda: [_regular(4), _regular(4)]],
-    "factors_and_pivots": [lambda: [_regular(4)]],
     "rounded_like": [lambda: [tensor(*SHAPE), _index(1, 2)], _pair],
     "one_of_many": [lambda: [_regular(4), *(tensor(4, 4) for _ in range(5))]],
     # unpacking
     **{name: [lambda n=n: [[tensor(*SHAPE) for _ in range(n)]] for n in (1, 2, 3)] for name in _UNPACKED_LISTS},
     **{
         name: [lambda shape=shape: [tensor(*shape)] for shape in ((2, 2), (4, 6), (4, 2), (4,), (1, 6), (2, 4, 6))]
-        for name in ("last_two_sizes", "two_rows", "two_parts")
+        for name in ("last_two_sizes", "two_rows")
     },
     "two_places": [lambda shape=shape: [tensor(*shape)] for shape in ((4,), (4, 6), (2, 4, 6))],
     # together

@@ -50,11 +50,6 @@ def drawn(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
     return (h * torch.rand_like(a).cos()).sin() @ v
 
 
-def parts(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
-    a, b = (x @ w).tanh().chunk(2, 1)
-    return torch.cat([a.exp(), b, a * b.sin()], 1)[:, :6] @ v
-
-
 def of_inputs(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
     return (x.exp() @ w).exp() @ v
 
@@ -70,12 +65,6 @@ def zeroed(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
     z = x * 2
     z.zero_()
     return (y + z @ w).sigmoid() @ v
-
-
-def under_no_grad(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
-    with torch.no_grad():
-        mask = (x @ w).sigmoid()
-    return ((x @ w).exp() * mask).exp() @ v
 
 
 def deep(x: Tensor, w: Tensor, v: Tensor) -> Tensor:

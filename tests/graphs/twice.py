@@ -48,15 +48,6 @@ def row(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return x.pow(2), y * x[0]
 
 
-def clamped(x: Tensor, y: Tensor) -> Tensor:
-    z = x * y
-    with torch.no_grad():
-        z.clamp_(-0.5, 0.5)
-        z[0] = y[0]
-        z[1].mul_(2)
-    return (z * z * y).exp()
-
-
 def into(x: Tensor, y: Tensor) -> Tensor:
     with torch.no_grad():
         z = torch.empty_like(y)

@@ -142,30 +142,6 @@ def test_what_is_right_is_not_suspicious(formula: str) -> None:
     assert suspicions_of(formula) == []
 
 
-@pytest.mark.parametrize(
-    ("formula", "suspicions"),
-    [
-        ("f()", ["argument-count f()"]),
-        ("f(1, g2(2, 3), 4)", ["argument-count f(1, g", "unknown-function g2(2, "]),
-        ("at::epx(self)", ["unknown-function epx(se"]),
-        ("f(self.smu())", ["unknown-method smu())"]),
-        ("f(self->smu())", ["unknown-method smu())"]),
-        ("f(grad", ["unclosed-bracket (grad"]),
-        ("f(grad))", ["unclosed-bracket )"]),
-        ("f(grad,)", ["doubled-operator ,)"]),
-        ("grad * / self", ["doubled-operator * / se"]),
-        ("grad +", ["cut-off grad +"]),
-        ("grad;", ["semicolon ;"]),
-        ("grad * “x”", ["odd-character “x”"]),
-        ("grad[1]", ["grad-index grad[1"]),
-        ("M_PII", ["unknown-constant M_PII"]),
-        ("Tensro()", ["unknown-type Tensro"]),
-    ],
-)
-def test_what_is_wrong_is_suspicious(formula: str, suspicions: list[str]) -> None:
-    assert suspicions_of(formula) == suspicions
-
-
 def test_where_not_all_is_known_only_errors_are_reported() -> None:
     assert suspicions_of("other(grad) + self.any_method()", whole=False) == []
     assert suspicions_of("self.smu()", whole=False) == ["unknown-method smu()"]

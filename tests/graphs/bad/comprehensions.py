@@ -9,10 +9,6 @@ def listed(xs: list[Tensor]) -> Tensor:
     return torch.cat([x * 2 for x in xs])
 
 
-def generated(xs: list[Tensor]) -> Tensor:
-    return sum(x for x in xs)
-
-
 def by_name(x: Tensor) -> Tensor:
     d = {"x": x}
     return d["x"]

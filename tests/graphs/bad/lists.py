@@ -16,10 +16,6 @@ def item_of_an_input(xs: list[Tensor]) -> Tensor:
     return xs[1]
 
 
-def view_of_an_item(xs: list[Tensor]) -> None:
-    xs[0][1].mul_(2)
-
-
 def look_of_an_item(xs: list[Tensor]) -> None:
     xs[0].t_()
 
@@ -28,12 +24,6 @@ def whole_after(xs: list[Tensor]) -> Tensor:
     ys = torch._foreach_exp(xs)
     ys[0].mul_(2)
     return torch.cat(ys)
-
-
-def returned_after(xs: list[Tensor]) -> list[Tensor]:
-    ys = torch._foreach_exp(xs)
-    ys[0].mul_(2)
-    return ys
 
 
 def returned(xs: list[Tensor]) -> list[Tensor]:

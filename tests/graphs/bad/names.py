@@ -11,8 +11,6 @@ LARGE = 2**70
 DOUBLE_LARGE = LARGE * 2
 COUNTED = 1
 COUNTED += 1
-ONE, OTHER = 1, 2
-OTHER, ONE = ONE, OTHER
 
 
 def unknown_operator(x: Tensor) -> Tensor:
@@ -21,10 +19,6 @@ def unknown_operator(x: Tensor) -> Tensor:
 
 def unknown_method(x: Tensor) -> Tensor:
     return x.multiply_by(2)
-
-
-def unknown_functional(x: Tensor) -> Tensor:
-    return F.rellu(x)
 
 
 def unknown_name(x: Tensor) -> Tensor:
@@ -90,10 +84,6 @@ def tensor_of_the_file(x: Tensor) -> Tensor:
 
 def large_number_of_the_file(x: Tensor) -> Tensor:
     return x * DOUBLE_LARGE
-
-
-def swapped(x: Tensor) -> Tensor:
-    return x * ONE
 
 
 def assigned_again(x: Tensor) -> Tensor:

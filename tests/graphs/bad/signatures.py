@@ -78,14 +78,6 @@ def list_of_optionals(xs: list[Tensor | None]) -> None:
     pass
 
 
-def optional_list(xs: list[Tensor] | None) -> None:
-    pass
-
-
-def list_of_lists(ns: list[list[int]]) -> None:
-    pass
-
-
 def list_of_either(ns: list[int | float]) -> None:
     pass
 

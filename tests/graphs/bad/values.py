@@ -80,10 +80,6 @@ def item_assigned(x: Tensor) -> Tensor:
     return x
 
 
-def bits_of_float(x: Tensor, n: float) -> Tensor:
-    return x * (n & 1)
-
-
 def shifted_too_far(x: Tensor) -> Tensor:
     return x * (1 << 10**9)
 

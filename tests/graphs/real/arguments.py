@@ -70,17 +70,6 @@ def foreach(xs: list[Tensor]) -> list[Tensor]:
     return [a, b]
 
 
-def foreach_item_written(xs: list[Tensor]) -> tuple[Tensor, Tensor]:
-    zs = torch._foreach_exp(xs)
-    zs[0].mul_(2)
-    return zs[0], zs[1]
-
-
-def grid_back(x: Tensor) -> list[Tensor]:
-    a, b = torch.meshgrid(x * 1, x * 2, indexing="ij")
-    return [a, b]
-
-
 def norms(x: Tensor) -> Tensor:
     """The library's Node saves a list."""
     return torch.stack(torch._foreach_norm([x, x * 2]))

@@ -16,13 +16,6 @@ def overwritten_part_of_bits(x: Tensor, y: Tensor) -> Tensor:
     return copied * y
 
 
-def bits_used(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    copied = x.clone()
-    bits = copied.view(torch.float32)
-    bits.copy_(torch.cat([y, y], 1))
-    return bits * 2, copied * 3
-
-
 def bits_of_input(x: Tensor, y: Tensor) -> Tensor:
     x.view(torch.float32).copy_(torch.cat([y, y], 1))
     return x * 2

@@ -42,9 +42,3 @@ def negated_and_flat(x: Tensor) -> Tensor:
     flat = x.ravel()
     flat.mul_(2)
     return flat
-
-
-def subtracted_a_larger_one(x: Tensor, y: Tensor) -> Tensor:
-    z = x[0].clone()
-    z.subtract_(y)
-    return z

@@ -46,13 +46,6 @@ def written_by_two(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return x * 1, v, w
 
 
-def type_as_before_a_write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    z = x * 1
-    v = z.type_as(y)
-    z -= y
-    return z, v
-
-
 def without_gradients(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     with torch.no_grad():
         v = x.to(torch.float64)

@@ -19,11 +19,6 @@ def written_of_another_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return z, w
 
 
-def input_written_of_one_type(x: Tensor, y: Tensor) -> Tensor:
-    x.type_as(y).mul_(2)
-    return x * y
-
-
 def summed_to_its_size_written(x: Tensor) -> tuple[Tensor, Tensor]:
     z = x * 1
     whole, row = z.sum_to_size(4, 6), z.sum_to_size(1, 6)
@@ -144,10 +139,6 @@ def broadcast_halves_written(x: Tensor) -> tuple[Tensor, Tensor]:
 def grid(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     a, b = torch.meshgrid(x[0], y[:, 0], indexing="ij")
     return a, b * a
-
-
-def grid_as_a_list(x: Tensor, y: Tensor) -> list[Tensor]:
-    return torch.meshgrid(x[0], y[:, 0] * 2, indexing="xy")
 
 
 def column_of_grid_written(x: Tensor, y: Tensor) -> Tensor:

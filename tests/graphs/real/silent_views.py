@@ -11,24 +11,10 @@ def silent_view_of_view_written(x: Tensor, y: Tensor) -> Tensor:
     return x * y
 
 
-def silent_view_filled(x: Tensor, y: Tensor) -> Tensor:
-    with torch.no_grad():
-        v = x[0]
-    v.zero_()
-    return x * y
-
-
 def silent_view_assigned(x: Tensor, y: Tensor) -> Tensor:
     with torch.no_grad():
         v = x[0]
     v[0] = y[0, 0]
-    return x * y
-
-
-def silent_view_turned(x: Tensor, y: Tensor) -> Tensor:
-    with torch.no_grad():
-        v = x[:2]
-    v.t_()
     return x * y
 
 

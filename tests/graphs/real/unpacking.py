@@ -24,11 +24,6 @@ def two_rows(x: Tensor) -> Tensor:
     return a * b
 
 
-def two_parts(x: Tensor) -> Tensor:
-    a, b = x.split(2)
-    return a * b
-
-
 def two_places(x: Tensor) -> Tensor:
     rows, columns = torch.where(x > 0.5)
     return rows + columns

@@ -38,13 +38,6 @@ def view_of_view_or_copy(x: Tensor) -> tuple[Tensor, Tensor]:
     return v, x[0]
 
 
-def either_of_two(x: Tensor) -> tuple[Tensor, Tensor]:
-    a, b = x.reshape(-1), x.t().reshape(-1)
-    a.unsqueeze_(0)
-    b.unsqueeze_(1)
-    return a, b
-
-
 def row_of_dropped(x: Tensor, training: bool) -> Tensor:
     v = torch.dropout(x, 0.5, training)[0]
     v.unsqueeze_(1)

@@ -59,10 +59,6 @@ def multiplied(x: Tensor, y: Tensor) -> Tensor:
     return a.exp() * x
 
 
-def kept(x: Tensor) -> Tensor:
-    return F.dropout(x, 0.0, True) * x * F.rrelu(x, 0.1, 0.3, False)
-
-
 def attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q, k, v, mask).sin()
 
