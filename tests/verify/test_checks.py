@@ -39,6 +39,7 @@ from gradmill.extensions.verify.child.own import is_shared
 from gradmill.extensions.verify.child.samples import Sample
 from gradmill.extensions.verify.child.second_order import forward_over_reverse, of_tangents, second
 from gradmill.extensions.verify.child.verdict import Verdict
+from gradmill.extensions.verify.child.written import written
 from gradmill.extensions.verify.process import environment
 from gradmill.extensions.verify.report import problems
 from gradmill.extensions.verify.run import Result

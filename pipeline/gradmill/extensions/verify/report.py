@@ -32,6 +32,7 @@ _CHECKS = {  # of `child/verdict.py`: what they verify
     "forward_over_reverse": "forward over reverse",
     "of_tangents": "forward over forward",
     "lower": "lower precision",
+    "written": "written in place",
 }
 _DERIVED = tuple(_CHECKS)[2:]
 _BY_TORCH = "is {computed}, and by the formula of torch {torch} {expected}"

@@ -27,6 +27,7 @@ from gradmill.extensions.verify.child.operators import (
     device_of,
     function_of,
     has_kernel,
+    in_place_functions,
     is_torchs,
     load,
     loaded,
@@ -90,14 +91,15 @@ def _verdict(
         function = function_of(subject["operator"], schema, known)
         function = real_only(function) if subject["real_only"] else function
         subject |= {"arguments": [each.name for each in schema.arguments]}
-        formulas = CompiledFormulas(subject, library, function, device)
+        in_place = in_place_functions(subject["operator"], subject["variants"], known)
+        formulas = CompiledFormulas(subject, library, function, device, in_place)
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
     if is_torchs(subject["operator"], known) and not device.name and not has_kernel(subject["operator"]):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     on_cpu = torchs_function(subject["operator"], schema, known)
     forks = not device.name
-    verdict = Verdict(formulas, TorchFormulas(subject, on_cpu) if on_cpu else None, forks=forks)
+    verdict = Verdict(formulas, TorchFormulas(subject, on_cpu, in_place) if on_cpu else None, forks=forks)
     listed = samples(function, schema, folder=Path(job["folder"]), forks=forks)
     ending = {int(number): how for number, how in subject["without"].items()}
     verdict.check(islice(listed, subject["last"]), ending, begin)

@@ -8,6 +8,8 @@ import runpy
 import sys
 import sysconfig
 import traceback
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -124,6 +126,22 @@ def real_only(function: Function) -> Function:
         return found
 
     return called
+
+
+def in_place_functions(operator: str, variants: Iterable[str], known: Reference) -> list[tuple[str, Function]]:
+    """Those of an operator and its variants that write their result into `self`, with their names, as `function_of`
+    gives them; those that the installed torch lacks are left out."""
+    namespace, _, own = operator.partition("::")
+    found = []
+    for name in (own, *variants):
+        with suppress(LookupError):
+            schema = overload(f"{namespace}::{name}")._schema
+            written = [
+                each.name for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write
+            ]
+            if written[:1] == ["self"] and len(schema.returns) == 1:
+                found.append((name.partition(".")[0], function_of(f"{namespace}::{name}", schema, known)))
+    return found
 
 
 def torchs_function(operator: str, schema: torch.FunctionSchema, known: Reference) -> Function | None:

@@ -32,9 +32,10 @@ from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.samples import Sample, strings
 from gradmill.extensions.verify.child.second_order import forward_over_reverse, of_tangents, second
 from gradmill.extensions.verify.child.shrink import described, shrunk
+from gradmill.extensions.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]
-_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, own.differences)
+_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, written, own.differences)
 _OF_GRADIENTS = (*_OF_EACH[:2], checks.masks, checks.undefined, checks.layout, checks.recorded)
 _DERIVED: tuple[Check, ...] = (
     second,
@@ -47,7 +48,7 @@ _DERIVED: tuple[Check, ...] = (
 RECORDED = "torch's sample"
 _NUMBERS = (Tensor, float, complex)
 _NOT_FINITE = ("nan", "inf", "-inf")
-_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient if all")
+_FOLLOWING = ("torch's own", "second derivative", "tangent of the gradient", "gradient where", "gradient if all")
 _OF_TANGENTS = ("derivative of the tangent", "tangent of the gradient")
 _CONDITIONS = ("error", "undefined gradient")  # by which torch's own formula may be meant for something else
 _CALLS = 40_000  # of one operator: later samples are left out. What is checked depends on no clock
@@ -161,7 +162,7 @@ class Verdict:
                 shared = own.is_shared(check, finding, point.torchs)
                 found |= not shared
                 self._keep(finding, sample, check, shared, point)
-            if decides:
+            if decides or check is written:
                 self._few[check, *_group(sample)] += self.done[check.__name__] - before
         if found or self.torchs is None:
             return
@@ -174,6 +175,7 @@ class Verdict:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
         plain, group = sample.kind == "plain", _group(sample)
         few: dict[Check, bool] = {
+            written: bool(self.formulas.in_place) and backward and sample.kind != "point",
             checks.lower: plain,
             second: plain and backward,
             forward_over_reverse: plain and backward and forward,
