@@ -44,6 +44,8 @@ def parse_python(text: str) -> ast.Module:
 
 def assigned(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     """The only name that a statement assigns to, and the value; None for any other statement."""
+    import ast
+
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
     name = targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
