@@ -79,3 +79,17 @@ def test_a_run_that_waited_looks_again_whose_the_folders_are(
     monkeypatch.setattr(Lock, "take", waited)
     with pytest.raises(SpecError, match="belongs to another spec set"):
         session.begin()
+
+
+def test_an_input_in_the_place_of_the_manifest_is_seen_where_files_are_as_they_were_left(tiny: Project) -> None:
+    tiny.run().ok()
+    tiny.set_formula("exp", "self", "grad * result.conj() * 2")
+    manifest, template = tiny.cache / tiny.specs.name / "manifest.json", tiny.path("templates/Functions.h")
+    text = template.read_bytes()
+    manifest.write_bytes(text)
+    template.unlink()
+    template.symlink_to(manifest)
+    run = tiny.run()
+    assert run.status != 0
+    assert f"{manifest}: this is an input" in run.stderr
+    assert manifest.read_bytes() == text

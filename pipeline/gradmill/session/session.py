@@ -197,6 +197,8 @@ class Session(Build):
         places = self.places()
         own = {*places.values(), *(f"{places[name]}.d" for name in self.with_depfiles())}
         inputs = identities(self.inputs.spec_paths())
+        if not inputs.isdisjoint(identities(self.paths.of_manifest)):
+            return False
         return written.paths() <= own <= self.outputs.unchanged_since_last_run(inputs)
 
     def _update_file(self, name: str, progress: Progress, *, write: bool) -> Collection[str]:
