@@ -173,19 +173,8 @@ def problem_of(
     error: SpecError, role: Role, entry: str, op: str, *, warning: bool = False, derived: bool = False
 ) -> Problem:
     """The `Problem` for an error in entry `entry` of the file with role `role`."""
-    return Problem(
-        role,
-        entry,
-        op,
-        error.problem,
-        error.hint,
-        error.field,
-        error.needle,
-        warning,
-        derived=derived,
-        rank=LAST if error.follows else 0,
-        at_key=error.at_key,
-        rule=error.rule,
-        fix=error.fix,
-        releases=error.releases,
-    )
+    said = {name: getattr(error, name) for name in _SAID}
+    return Problem(role, entry, op, warning=warning, derived=derived, rank=LAST if error.follows else 0, **said)
+
+
+_SAID = ("problem", "hint", "field", "needle", "at_key", "rule", "fix", "releases")  # fields of both
