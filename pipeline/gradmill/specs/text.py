@@ -37,9 +37,9 @@ def parse_python(text: str) -> ast.Module:
 
     try:
         return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-        raise TextError(f"not Python: {getattr(error, 'msg', error)}", "correct the file", line, column) from error
+        raise TextError(f"not Python: {getattr(error, 'msg', error)}", "correct it", line, column) from error
 
 
 def assigned(statement: ast.stmt) -> tuple[str, ast.expr] | None:

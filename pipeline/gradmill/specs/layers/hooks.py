@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 
 from gradmill.model.layers import HookFile
-from gradmill.problems.problem import SpecError, nearest
-from gradmill.specs.text import decode_text
+from gradmill.problems.problem import SpecError, TextError, nearest
+from gradmill.specs.text import decode_text, parse_python
 
 HOOKS = ("select", "unit", "files")
 MAIN = "hooks"  # the name of the module, whatever its file is called
@@ -45,12 +45,9 @@ def path_of(path: str, key: str) -> str:
 
 def _parsed(file: str, data: bytes) -> ast.Module:
     try:
-        return ast.parse(decode_text(data))
-    except SyntaxError as error:
-        place = f"{file}:{error.lineno or 1}:{error.offset or 1}"
-        raise SpecError(f"{place}: not Python: {error.msg}", "correct it") from error
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise SpecError(f"{file}: not Python: {error}", "correct it") from error
+        return parse_python(decode_text(data))
+    except TextError as error:
+        raise SpecError(f"{file}:{error.line}:{error.column}: {error.problem}", error.hint) from error
 
 
 def _hooks_in(file: str, tree: ast.Module) -> dict[str, int]:
