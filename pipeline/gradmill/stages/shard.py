@@ -268,18 +268,22 @@ def contents(db: Database, layout: str, shards: int, name: str) -> Parts:
 
 
 def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes | memoryview]:
-    """A file in parts, as they are filled in."""
+    """A file in parts: each block, and the text between two, which may begin the quotes of a docstring in one hole."""
     listed = [(at, block(db, *at)) for at in blocks(db, layout, shards, name)]
-    places = count()
+    places, between_blocks = count(), ""
     for part in outline(db, layout, shards, name):
         if not isinstance(part, Blocks):
-            yield part.encode()
-        elif part.marks == SORTED:
+            between_blocks += part
+            continue
+        yield between_blocks.encode()
+        between_blocks = ""
+        if part.marks == SORTED:
             yield ordered(db, layout, shards, name, part.family, part.place).encode()
         else:
             place = next(places)
             for _, between, own in joined((at, each[place]) for at, each in listed):
                 yield from (between, own)
+    yield between_blocks.encode()
 
 
 @query
