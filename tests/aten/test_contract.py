@@ -24,7 +24,7 @@ from gradmill.families.file import ANY
 from gradmill.families.table import FAMILIES
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
-from gradmill.stages.manifest import unit_lines, unit_list
+from gradmill.stages.manifest import unit_facts, unit_list
 from gradmill.stages.schemas import bucket_of_function
 from gradmill.stages.shard import block, outline
 
@@ -122,7 +122,7 @@ def _listed(project: Project, name: str) -> list[str]:
     """The buckets whose units are listed after an operator is added."""
     with closing(_appended(project, name)) as build:
         unit_list(build.db)
-        listed = [name[1] for name in build.db.ran if name[0] == unit_lines.name]
+        listed = [name[1] for name in build.db.ran if name[0] == unit_facts.name]
         build.save()
     return [part for part in listed if part not in FAMILIES]
 

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from gradmill import __version__
 from gradmill.families.file import ANY, File, FileDigest
@@ -29,7 +29,10 @@ from gradmill.stages.specs import files_of, lines
 from gradmill.stages.units import is_in_buckets, units, units_in
 
 _encoder = msgspec.json.Encoder()
-_HERE: Any = Raw(b"\0")  # a placeholder: JSON has no such byte
+# Placeholders that are replaced later: JSON has no such bytes.
+_HERE: Any = Raw(b"\0")
+_NUMBER: Any = Raw(b"\1")
+_TEXT: Any = Raw(b"\2")
 
 
 @unkept
@@ -129,6 +132,60 @@ def _inputs_of(db: Database, file: File) -> tuple[str, ...]:
     return (*spec_set(db).files.values(), *template, *sources, "gradmill")
 
 
+def _as_format(text: bytes) -> bytes:
+    """JSON as a format, whose fields are in place of `_NUMBER` and `_TEXT`."""
+    return text.replace(b"%", b"%%").replace(_NUMBER, b"%d").replace(_TEXT, b"%b")
+
+
+class UnitFacts(Struct, frozen=True, array_like=True):
+    """The facts about units, without their schemas and lines."""
+
+    text: memoryview  # a format for the schema and the line of each unit
+    functions: list[str]  # "" for a unit without one
+    sources: list[str]  # the role of the file of each unit, or its file, if an extension reads that
+    entries: list[str]
+
+
+@query
+def unit_facts(db: Database, part: str) -> UnitFacts:
+    """The facts about the units of a family, or of a bucket of the families that have units in buckets. Independent of
+    their schemas and of the lines of entries."""
+    named = _units_of(db, part)
+    listed = [unit for _, unit in named]
+    entries = by_key((unit.role, unit.entry) for unit in listed)
+    known: dict[str, dict[str, str]] = {role: files_of(db, role, entries[role]) for role in ROLES if role in entries}
+    sources = [file_of(family, unit.name) or unit.role for family, unit in named]
+    named_files = [
+        known[source].get(unit.entry, "") if source in known else source for unit, source in zip(listed, sources)
+    ]
+    lines = _encoder.encode_lines(
+        [
+            ManifestUnit(
+                unit=unit.title,
+                family=family,
+                schema=_TEXT,
+                dispatch_key=unit.dispatch_key,
+                file=file,
+                line=_NUMBER,
+                synthesized=unit.synthesized,
+            )
+            for (family, unit), file in zip(named, named_files)
+        ]
+    )
+    form = memoryview(_as_format(lines[:-1].replace(b"\n", b",\n")))
+    return UnitFacts(form, [unit.function for unit in listed], sources, [unit.entry for unit in listed])
+
+
+@query
+def schemas(db: Database) -> dict[str, bytes]:
+    """The schemas of all functions as JSON, by identity."""
+    return _as_json(schema_texts(db))
+
+
+def _as_json(schemas: dict[str, str]) -> dict[str, bytes]:
+    return dict(zip(schemas, _encoder.encode_lines(schemas.values()).splitlines()))
+
+
 @query
 def lines_in(db: Database, bucket: str) -> dict[str, int]:
     """The lines of the native entries of a bucket."""
@@ -137,7 +194,7 @@ def lines_in(db: Database, bucket: str) -> dict[str, int]:
 
 
 def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
-    """The units of a family, or of a bucket of the families that have units in buckets; each with its family."""
+    """The units of `unit_facts`, each with its family."""
     if part in FAMILIES:
         return [(part, unit) for unit in units(db, part)]
     return [(name, unit) for name in families(db) if is_in_buckets(db, name) for unit in units_in(db, name, part)]
@@ -146,24 +203,22 @@ def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
 @query
 def unit_lines(db: Database, part: str) -> memoryview:
     """The entries for these units, as JSON. Large: it is decoded without a copy."""
-    named = [(family, unit, file_of(family, unit.name) or unit.role) for family, unit in _units_of(db, part)]
-    known = schema_texts(db) if part in FAMILIES else texts(db, part)
-    entries = by_key((source, unit.entry) for _, unit, source in named)
-    named_files = {role: files_of(db, role, entries[role]) for role in ROLES if role in entries}
-    placed = {source: _lines_of(db, source) if part in FAMILIES else lines_in(db, part) for source in entries}
-    listed = (
-        ManifestUnit(
-            unit=unit.title,
-            family=family,
-            schema=known.get(unit.function) or (signature(db, source, unit.entry) if is_added(source) else ""),
-            dispatch_key=unit.dispatch_key,
-            file=named_files[source].get(unit.entry, "") if source in named_files else source,
-            line=placed[source].get(unit.entry, 0),
-            synthesized=unit.synthesized,
-        )
-        for family, unit, source in named
+    facts = unit_facts(db, part)
+    known = schemas(db) if part in FAMILIES else _as_json(texts(db, part))
+    placed = {
+        source: _lines_of(db, source) if part in FAMILIES else lines_in(db, part)
+        for source in dict.fromkeys(facts.sources)
+    }
+    values = (
+        (known.get(function) or _encoder.encode(_schema_of(db, source, entry)), placed[source].get(entry, 0))
+        for function, source, entry in zip(facts.functions, facts.sources, facts.entries)
     )
-    return memoryview(_encoder.encode_lines(listed)[:-1].replace(b"\n", b",\n"))
+    return memoryview(bytes(facts.text) % tuple(chain.from_iterable(values)))
+
+
+def _schema_of(db: Database, source: str, entry: str) -> str:
+    """The schema of a function in a file of an extension; "" for any other unit without a function."""
+    return signature(db, source, entry) if is_added(source) else ""
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:
