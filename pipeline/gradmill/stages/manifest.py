@@ -32,7 +32,6 @@ _encoder = msgspec.json.Encoder()
 # Placeholders that are replaced later: JSON has no such bytes.
 _HERE: Any = Raw(b"\0")
 _NUMBER: Any = Raw(b"\1")
-_TEXT: Any = Raw(b"\2")
 
 
 @unkept
@@ -132,16 +131,10 @@ def _inputs_of(db: Database, file: File) -> tuple[str, ...]:
     return (*spec_set(db).files.values(), *template, *sources, "gradmill")
 
 
-def _as_format(text: bytes) -> bytes:
-    """JSON as a format, whose fields are in place of `_NUMBER` and `_TEXT`."""
-    return text.replace(b"%", b"%%").replace(_NUMBER, b"%d").replace(_TEXT, b"%b")
-
-
 class UnitFacts(Struct, frozen=True, array_like=True):
-    """The facts about units, without their schemas and lines."""
+    """The facts about units, without the lines of their entries."""
 
-    text: memoryview  # a format for the schema and the line of each unit
-    functions: list[str]  # "" for a unit without one
+    text: memoryview  # a format for the line of each unit
     sources: list[str]  # the role of the file of each unit, or its file, if an extension reads that
     entries: list[str]
 
@@ -149,10 +142,11 @@ class UnitFacts(Struct, frozen=True, array_like=True):
 @query
 def unit_facts(db: Database, part: str) -> UnitFacts:
     """The facts about the units of a family, or of a bucket of the families that have units in buckets. Independent of
-    their schemas and of the lines of entries."""
+    the lines of entries."""
     named = _units_of(db, part)
     listed = [unit for _, unit in named]
     entries = by_key((unit.role, unit.entry) for unit in listed)
+    schemas = schema_texts(db) if part in FAMILIES else texts(db, part)
     known: dict[str, dict[str, str]] = {role: files_of(db, role, entries[role]) for role in ROLES if role in entries}
     sources = [file_of(family, unit.name) or unit.role for family, unit in named]
     named_files = [
@@ -163,27 +157,17 @@ def unit_facts(db: Database, part: str) -> UnitFacts:
             ManifestUnit(
                 unit=unit.title,
                 family=family,
-                schema=_TEXT,
+                schema=schemas.get(unit.function) or (signature(db, source, unit.entry) if is_added(source) else ""),
                 dispatch_key=unit.dispatch_key,
                 file=file,
                 line=_NUMBER,
                 synthesized=unit.synthesized,
             )
-            for (family, unit), file in zip(named, named_files)
+            for (family, unit), source, file in zip(named, sources, named_files)
         ]
     )
-    form = memoryview(_as_format(lines[:-1].replace(b"\n", b",\n")))
-    return UnitFacts(form, [unit.function for unit in listed], sources, [unit.entry for unit in listed])
-
-
-@query
-def schemas(db: Database) -> dict[str, bytes]:
-    """The schemas of all functions as JSON, by identity."""
-    return _as_json(schema_texts(db))
-
-
-def _as_json(schemas: dict[str, str]) -> dict[str, bytes]:
-    return dict(zip(schemas, _encoder.encode_lines(schemas.values()).splitlines()))
+    text = lines[:-1].replace(b"\n", b",\n").replace(b"%", b"%%").replace(_NUMBER, b"%d")
+    return UnitFacts(memoryview(text), sources, [unit.entry for unit in listed])
 
 
 @query
@@ -204,21 +188,12 @@ def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
 def unit_lines(db: Database, part: str) -> memoryview:
     """The entries for these units, as JSON. Large: it is decoded without a copy."""
     facts = unit_facts(db, part)
-    known = schemas(db) if part in FAMILIES else _as_json(texts(db, part))
     placed = {
         source: _lines_of(db, source) if part in FAMILIES else lines_in(db, part)
         for source in dict.fromkeys(facts.sources)
     }
-    values = (
-        (known.get(function) or _encoder.encode(_schema_of(db, source, entry)), placed[source].get(entry, 0))
-        for function, source, entry in zip(facts.functions, facts.sources, facts.entries)
-    )
-    return memoryview(bytes(facts.text) % tuple(chain.from_iterable(values)))
-
-
-def _schema_of(db: Database, source: str, entry: str) -> str:
-    """The schema of a function in a file of an extension; "" for any other unit without a function."""
-    return signature(db, source, entry) if is_added(source) else ""
+    numbers = (placed[source].get(entry, 0) for source, entry in zip(facts.sources, facts.entries))
+    return memoryview(bytes(facts.text) % tuple(numbers))
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:
