@@ -29,7 +29,6 @@ from gradmill.session.own_code import running_code
 ROOT = forked.ROOT
 CORE = ROOT / "specs" / "core"
 
-JOINED = "part.encode()"  # where a file is put together, in pipeline/gradmill/stages/shard.py
 
 ANALYSIS = ["specs", "schemas", "derivatives", "infos", "foreach", "match"]
 NODE_FILES = [
@@ -85,6 +84,13 @@ def in_cache(folder: Path, name: str) -> Path:
     paths = [path for path in folder.glob("rows-*") if _STORE.match(path.name)]
     used = max(paths, key=lambda path: path.lstat().st_mtime_ns).name[:21] if paths else f"rows-{_code().hex()[:16]}"
     return folder / (used + name.removeprefix("rows"))
+
+
+def with_end(text: str, end: str) -> str:
+    """The text of pipeline/gradmill/stages/shard.py, changed so that each generated file has one more line."""
+    before, joined, after = text.rpartition("between_blocks.encode()")
+    assert joined
+    return f'{before}{joined} + b"{end}\\n"{after}'
 
 
 class Project:

@@ -17,7 +17,7 @@ import forked
 import pytest
 from copies import copy_of
 from jsonschema import Draft202012Validator
-from project import JOINED, ROOT, Project, files_in, sources
+from project import ROOT, Project, files_in, sources, with_end
 
 from gradmill.builds.worker.actions import Actions
 from gradmill.builds.worker.messages import Frames, WorkInput, WorkRequest
@@ -308,7 +308,7 @@ def test_code_that_changed_makes_the_next_result(own_code: Project, tmp_path: Pa
         assert worker.run(*action) == {}
         before = files_in(out)
         path = own_code.root / "pipeline" / "gradmill" / "stages" / "shard.py"
-        path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
+        path.write_text(with_end(path.read_text(), "// The end."))
         assert worker.run(*action) == {}
         after = files_in(out)
         assert after != before

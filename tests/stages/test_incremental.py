@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import RELEASE
-from project import ANALYSIS, DAMAGES, JOINED, SHARD_TASKS, SHARDS, Project, files_in
+from project import ANALYSIS, DAMAGES, SHARD_TASKS, SHARDS, Project, files_in, with_end
 
 from gradmill.session.paths import stores_in
 
@@ -568,8 +568,7 @@ def test_the_stores_of_two_versions_of_the_code_are_kept(own_code: Project) -> N
     """Going back makes files alone; the store of a third version takes the place of the one that was used last."""
     path = own_code.root / "pipeline/gradmill/stages/shard.py"
     text, first = path.read_text(), own_code.rows
-    assert text.count(JOINED) == 1
-    path.write_text(text.replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
+    path.write_text(with_end(text, "// The end."))
     assert set(ANALYSIS) < set(own_code.run().ran)
     assert all(data.endswith(b"// The end.\n") for data in own_code.files().values())
     path.write_text(text)
