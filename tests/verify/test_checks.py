@@ -33,6 +33,7 @@ from gradmill.extensions.verify.child.operators import (
     function_of,
     has_kernel,
     overload,
+    own_formula,
     torchs_function,
 )
 from gradmill.extensions.verify.child.own import is_shared
@@ -288,7 +289,7 @@ def test_a_formula_is_wrong_even_if_torch_has_none_for_the_operator() -> None:
 def test_a_complex_gradient_of_a_real_input_is_reported_with_what_to_do() -> None:
     rows = verdict(Sine(1j), None, numbers(0.5))["findings"]
     findings = tuple(model.Finding(**row) for row in rows)
-    code = model.Code(model.Subject("N", "aten::sin", "sin", "", (), (), (), (), (), (), "", ()), "", "")
+    code = model.Code(model.Subject("N", "aten::sin", "sin", "", (), (), (), (), (), (), "", ()), "", frozenset(), "")
     (problem,) = problems(Result(((code, model.Verdict("N", findings=findings)),), 1, "2.13.0"))
     assert problem.problem == "the gradient of self is of type complex128, and must be float64"
     advice = "take the real part where self is real, as torch's handle_r_to_c(self.scalar_type(), …) does"
@@ -674,9 +675,16 @@ def test_a_complex_tangent_of_a_real_output_is_cast_as_torch_does() -> None:
     assert found(verdict(formulas, TorchFormulas(RELU, relu), numbers(0, 1))) == []
 
 
-def test_an_operator_that_torch_composes_of_others_is_compared_with_no_formula_of_torchs() -> None:
-    for operator, has_own in (("aten::_fused_rms_norm", False), ("aten::exp", True), ("aten::index_copy", True)):
-        assert (torchs_function(operator, overload(operator)._schema, {}) is not None) == has_own, operator
+def test_torch_uses_its_own_formula_of_an_operator_that_it_composes_of_others() -> None:
+    operator, ones = "aten::_fused_rms_norm", torch.ones(2, 3, dtype=torch.float64, requires_grad=True)
+
+    def node() -> str:
+        return type(overload(operator)(ones, [3], None, 0.1)[0].grad_fn).__name__
+
+    composed = node()
+    with own_formula(operator):
+        assert node() == "FusedRmsNormBackward0"
+    assert node() == composed != "FusedRmsNormBackward0"
 
 
 def at(name: str, *values: Any) -> Point:

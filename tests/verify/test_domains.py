@@ -101,6 +101,8 @@ def test_the_gradient_of_a_ctc_loss_is_one_of_probabilities_whose_sum_is_one() -
         ("embedding_dense_backward", {"padding_idx": 0, "scale_grad_by_freq": True}, False),
         ("_weight_norm_interface", {"v": matrix(2, 3), "g": matrix(2, 1), "dim": 1}, True),
         ("_weight_norm_interface", {"v": matrix(2, 3), "g": matrix(2, 1), "dim": 0}, False),
+        ("_fused_rms_norm", {"input": matrix(2, 3), "normalized_shape": [3, 2]}, True),
+        ("_fused_rms_norm", {"input": matrix(2, 3), "normalized_shape": [3]}, False),
         ("as_strided_scatter", {"size": [2, 2], "stride": [1, 1]}, True),
         ("as_strided_scatter", {"size": [2, 2], "stride": [2, 1]}, False),
         ("exp", {}, False),

@@ -14,7 +14,7 @@ from project import Project
 from gradmill.extensions.verify import run
 from gradmill.extensions.verify.library import Compiled, Library
 from gradmill.extensions.verify.model import Code, Subject, Verdict
-from gradmill.extensions.verify.remembered import HEADERS, SAMPLES, WORK, digests, key, known, remember
+from gradmill.extensions.verify.remembered import SAMPLES, WORK, digests, key, known, remember
 from gradmill.session.paths import VERIFIED, code_of, stores_in
 
 TORCH = metadata.version("torch")
@@ -38,7 +38,6 @@ def filled(built: Project) -> Project:
     for version in (TORCH, "1.0"):
         (folder / SAMPLES / f"{SAMPLES}-{version}").mkdir(parents=True)
         (folder / SAMPLES / f"{SAMPLES}-{version}" / "aten.exp.pt").write_bytes(bytes(1000))
-        (folder / f"{HEADERS}-{version}").mkdir()
     for process in (os.getpid(), GONE):
         (folder / f"{WORK}{process}-abc").mkdir()
         (folder / f"{WORK}{process}-abc" / "formulas.so").write_bytes(bytes(2_000_000))
@@ -55,7 +54,6 @@ def test_gc_keeps_what_the_next_verification_reads(filled: Project) -> None:
     run = filled.run("gc").clean()
     assert verdicts(folder) == [kept]
     assert [path.name for path in (folder / SAMPLES).iterdir()] == [f"{SAMPLES}-{TORCH}"]
-    assert [path.name for path in folder.glob(f"{HEADERS}-*")] == [f"{HEADERS}-{TORCH}"]
     assert [path.name for path in folder.glob(f"{WORK}*")] == [f"{WORK}{os.getpid()}-abc"]
     assert run.stdout.startswith("removed 3 stores and verdicts (2.0 MB), kept 2 (")
     assert filled.run("gc").stdout.startswith("removed 0 stores and verdicts (0.0 MB)")
@@ -100,7 +98,7 @@ def test_verdicts_are_saved_while_others_are_not_known_yet(tmp_path: Path, monke
     monkeypatch.setattr("gradmill.extensions.verify.process._start", lambda: Popen(words, text=True, **streams))
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     names = ["FirstBackward0", "LastBackward0"]
-    codes = [Code(Subject(each, "", "", "", (), (), (), (), (), (), "", ()), "", each) for each in names]
+    codes = [Code(Subject(each, "", "", "", (), (), (), (), (), (), "", ()), "", frozenset(), each) for each in names]
     monkeypatch.setattr(Library, "build", lambda self, codes: Compiled(tmp_path / "formulas.so", {}))
     saved = list[str]()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -10,13 +9,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from project import Project
 from reports.test_revisions import commit, git
 
 from gradmill.extensions.verify import remembered, run
+from gradmill.extensions.verify.library import Torch
 from gradmill.extensions.verify.model import Code, Subject, Verdict
 from gradmill.extensions.verify.run import Settings
 from gradmill.extensions.verify.subjects import codes
@@ -131,7 +130,7 @@ PAST = 0.15  # seconds, after which a file is older than a run that begins
 
 
 def code(name: str) -> Code:
-    return Code(Subject(name, "", "", "", (), (), (), (), (), (), "", ()), "", name)
+    return Code(Subject(name, "", "", "", (), (), (), (), (), (), "", ()), "", frozenset(), name)
 
 
 def checked(verdict: Verdict) -> object:
@@ -198,18 +197,16 @@ def test_a_cache_that_cannot_be_written_gives_what_is_known(tmp_path: Path, monk
     ]
 
 
-def test_another_build_of_the_same_torch_is_another_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_build_of_the_same_torch_is_another_torch(tmp_path: Path) -> None:
     library = tmp_path / "lib" / "libtorch_cpu.so"
     library.parent.mkdir()
     library.write_bytes(b"one build")
-    found = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found)
-    before = run.installed_torch()
-    assert run.installed_torch() == before
+    before = run.build_of(str(tmp_path))
+    assert run.build_of(str(tmp_path)) == before
     library.write_bytes(b"another build")
-    after = run.installed_torch()
-    assert (after.version, after.build == before.build) == (before.version, False)
-    keys = [run.keys([code("N")], Settings(tmp_path, "code"), each) for each in (before, after)]
+    after = run.build_of(str(tmp_path))
+    assert after != before
+    keys = [run.keys([code("N")], Settings(tmp_path, "code"), Torch("", "2.13.0", each)) for each in (before, after)]
     assert keys[0] != keys[1]
 
 

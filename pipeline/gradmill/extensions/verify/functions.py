@@ -45,7 +45,7 @@ def backward(symbol: str, row: NodeRow, native: NativeFunction, own: Info, defin
             "symbol": symbol,
             "node": node,
             "function": gradient_function(definition).replace("C10_HIDDEN", "static", 1),
-            "arguments": _declared(native, facts),
+            "arguments": _declared(native, own, facts),
             "results": _results(native, facts),
             "saved": lines,
             "needs": ", ".join(f"needs[{i}]" for i in range(len(own.args_with_derivatives))),
@@ -60,12 +60,16 @@ def outputs(native: NativeFunction) -> tuple[str, ...]:
     return names if len(names) != 1 or native.func.returns[0].name else (native.func.returns[0].name or "result",)
 
 
-def _declared(native: NativeFunction, facts: Release) -> list[str]:
+def arguments(native: NativeFunction, own: Info, facts: Release) -> list[tuple[str, str]]:
+    """Each argument's name and the C++ type of its value."""
     how = passing_of(native, facts, symint=True)
-    types = [argument_type(each.type, how, mutable=each.is_write).value for each in native.func.arguments]
+    return [(a.name, argument_type(a.type, how, mutable=a.is_write).value) for a in native.func.arguments]
+
+
+def _declared(native: NativeFunction, own: Info, facts: Release) -> list[str]:
     lines = [
-        f"[[maybe_unused]] {type_} {each.name} = gradmill::get<{type_}>(args[{i}], arena);"
-        for i, (each, type_) in enumerate(zip(native.func.arguments, types))
+        f"[[maybe_unused]] {type_} {name} = gradmill::get<{type_}>(args[{i}], arena);"
+        for i, (name, type_) in enumerate(arguments(native, own, facts))
     ]
     if native.func.options_index is not None:
         options = "dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
@@ -96,7 +100,7 @@ def forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, 
         {
             "operator": [_operator(f"{symbol}_operator", native, facts)] if calls_itself else [],
             "symbol": symbol,
-            "arguments": _declared(native, facts),
+            "arguments": _declared(native, own, facts),
             "results": _results(native, facts),
             "tangents": _tangents(native, own, by_member=by_member),
             "type": TENSOR if by_member else _type_of(derivative),

@@ -1,7 +1,5 @@
 """Compiles formulas into a library, against the installed torch, which is loaded next to libtorch.
 
-The headers of torch, which declare all operators, are precompiled once for a compiler and a build of torch.
-
 The library is not linked with libtorch, whose symbols take the linker longer than all else: the process that loads it
 makes them visible to it (`child/operators.py`), and says where those are that libtorch has but does not export.
 """
@@ -15,17 +13,16 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from gradmill.extensions.verify.headers import Headers, is_slow
 from gradmill.extensions.verify.model import Code
-from gradmill.extensions.verify.remembered import HEADERS
 from gradmill.families.sections import Text
 from gradmill.families.template import Template
-from gradmill.io.files import replace_file, stat_of
+from gradmill.io.files import replace_file
 from gradmill.query.memo import digest
 
 _HERE = Path(__file__).parent / "cpp"
@@ -38,13 +35,11 @@ _TEXT = {
 _FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
 # Each source has the helpers of a file, which define what libtorch may define, too: the library's own are called.
 _LINKED = ("-shared", "-fPIC", "-w", "-Wl,-z,muldefs", "-Wl,-Bsymbolic-functions")
-# ccache, which restores the headers of another cache, takes them by the list of files that the compiler wrote.
-_CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+# ccache reads the list of headers that the compiler wrote, and so runs no preprocessor of its own; ours are new files.
+_CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime"}
 _HIDDEN = "tdbr"  # kinds of symbols that are local to a library, by nm: functions, and messages that they raise
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _ERROR = re.compile(r"^((\S+?):\d+:\d+: (?:fatal )?error: (.*))$", re.MULTILINE)
-_MANUAL = "torch/csrc/autograd/FunctionsManual.h"
-_CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
 _API = os.path.join("torch", "csrc", "api", "include")
 _CHUNK = 24  # formulas of a source: more would leave processors idle, fewer read headers more often
 
@@ -70,27 +65,26 @@ class Compiled(NamedTuple):
 
 
 class Library:
-    """Compiles in a folder of its own, next to that of precompiled headers. `headers`: the text of the set's own
-    headers, whose functions are called in the place of torch's of the same name; `helpers`: a file of C++ to include
-    after it, as FunctionsManual.cpp."""
+    """Compiles in a folder of its own. `headers`: the text of the set's own headers, whose functions are called in the
+    place of torch's of the same name; `helpers`: a file of C++ to include after it, which needs torch's own headers, as
+    FunctionsManual.cpp does."""
 
     def __init__(self, folder: Path, torch: Torch, headers: str = "", helpers: str = "") -> None:
         self._folder, self._torch, self._helpers = folder, torch, os.path.abspath(helpers) if helpers else ""
         self._before = f'{headers}#include "{self._helpers}"\n' if helpers else headers
-        self._own = defined(headers)
+        self._headers = Headers(torch.include)
+        self._replaced = sorted(self._headers.helpers() & defined(headers))
         self._compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or ""
-        self._kept = folder.parent / f"{HEADERS}-{torch.version}"
+        self._launcher = [path] if (path := shutil.which("ccache")) else []
 
     def build(self, codes: Sequence[Code]) -> Compiled:
         """The library of these formulas. Raises LookupError without a compiler, if the torch lacks a header, if the
         helpers do not compile, and if the objects do not link."""
         if not self._compiler:
             raise LookupError("no C++ compiler: install g++ or clang")
-        header = self._precompiled()
         path, objects, failed = self._folder / "formulas.so", list[Path](), dict[str, str]()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            chunks = (codes[i : i + _CHUNK] for i in range(0, len(codes), _CHUNK))
-            for own, errors in pool.map(partial(self._objects, header), chunks):
+            for own, errors in pool.map(self._objects, _chunks(codes)):
                 objects += own
                 failed |= errors
         if objects:
@@ -99,35 +93,18 @@ class Library:
 
     def included(self) -> set[str]:
         """The paths of the helpers and of all that they include, but torch's headers and those of the system."""
+        if not self._helpers:
+            return set()
         words = " ".join(path.read_text() for path in self._folder.glob("*.d")).replace("\\\n", " ").split()
-        others = tuple(f"{os.path.abspath(each)}{os.sep}" for each in (self._torch.include, self._folder, self._kept))
+        others = tuple(f"{each}{os.sep}" for each in (self._torch.include, _HERE, os.path.abspath(self._folder)))
         paths = {os.path.abspath(os.path.join(self._folder, word)) for word in words if not word.endswith(":")}
         return {path for path in paths if not path.startswith(others)}
 
-    def _precompiled(self) -> Path:
-        """The header that sources include, which is precompiled next to it, for this compiler and this torch."""
-        text, compiler = (_HERE / "verify.h").read_bytes(), os.path.realpath(self._compiler)
-        deciding = compiler, str(stat_of(compiler)), self._torch.folder, self._torch.build, *_FLAGS
-        header = self._kept / f"{digest(text + ' '.join(deciding).encode()).hex()[:16]}.h"
-        result = header.with_suffix(".h.gch")
-        if not result.exists():
-            own = self._folder / "verify.h"
-            replace_file(str(own), text)
-            launcher = [path] if (path := shutil.which("ccache")) else []
-            output = self._compile(["-x", "c++-header", own.name, "-MD"], own.with_suffix(".h.gch"), launcher)
-            if output:
-                raise LookupError(f"torch's headers do not compile: {_first(output)}")
-            self._kept.mkdir(exist_ok=True)
-            for other in self._kept.glob("*.gch"):  # for another compiler or build
-                other.unlink(missing_ok=True)
-            replace_file(str(header), text)
-            own.with_suffix(".h.gch").replace(result)
-        return header
-
-    def _objects(self, header: Path, codes: Sequence[Code]) -> tuple[list[Path], dict[str, str]]:
-        """The objects of a source, and the errors of those formulas that do not compile, which are left out of it."""
+    def _objects(self, codes: Sequence[Code], *, whole: bool = False) -> tuple[list[Path], dict[str, str]]:
+        """The objects of a source, and the errors of those formulas that do not compile, which are left out of it. As
+        headers may be missing, these are compiled again with torch's own headers (`whole`)."""
         source = self._source(codes)
-        output = self._compile(["-include", str(header), source.name, "-MMD"], source.with_suffix(".o"))
+        output = self._compile(source, codes, whole=whole)
         if not output:
             return [source.with_suffix(".o")], {}
         found = _ERROR.findall(output)
@@ -135,19 +112,22 @@ class Library:
             if path.startswith(os.path.dirname(self._helpers) + os.sep):
                 raise LookupError(error)
         names = [code.subject.name for code in codes]
-        failed = {name: why for _, name, why in reversed(found) if name in names}
-        failed = failed or dict.fromkeys(names, _first(output))
-        rest = [code for code in codes if code.subject.name not in failed]
-        objects, others = self._objects(header, rest) if rest else ([], {})
-        return objects, others | failed
+        first = found[0][2] if found else output.strip()
+        failed = {name: why for _, name, why in reversed(found) if name in names} or dict.fromkeys(names, first)
+        again, rest = ([each for each in codes if (each.subject.name in failed) == flag] for flag in (True, False))
+        objects, others = self._objects(rest, whole=whole) if rest else ([], {})
+        if whole:
+            return objects, others | failed
+        more, failed = self._objects(again, whole=True)
+        return objects + more, others | failed
 
     def _source(self, codes: Sequence[Code]) -> Path:
-        """A source, in which errors are at a line of the Node whose formulas have them. Functions of the set's of which
-        torch has one have another name there."""
-        torchs = set(_CALLED.findall(Path(self._torch.include, _MANUAL).read_text())) if self._own else set[str]()
+        """A source, in which errors are at a line of the Node whose formulas have them. Functions of torch's of which a
+        header of the set has one have another name there."""
         text = _TEXT["source"].fill(
             {
-                "renamed": [f"#define {name} own_{name}" for name in sorted(self._own & torchs)],
+                "away": "".join(f"#define {name} torchs_{name}\n" for name in self._replaced),
+                "back": "".join(f"#undef {name}\n" for name in self._replaced),
                 "helpers": self._before,
                 "functions": "".join(f'#line 1 "{code.subject.name}"\n{code.text}\n' for code in codes),
             }
@@ -156,24 +136,40 @@ class Library:
         replace_file(str(path), text.encode())
         return path
 
-    def _compile(self, source: Sequence[str], output: Path, launcher: Sequence[str] = ()) -> str:
-        """Compiles a source to a file in the folder. The compiler's output if it fails, else ""."""
-        folders = [f"-I{each}" for each in (self._torch.include, os.path.join(self._torch.include, _API))]
-        command = [*launcher, self._compiler, *_FLAGS, *folders, "-c", *source, "-o", output.name]
+    def _compile(self, source: Path, codes: Sequence[Code], *, whole: bool) -> str:
+        """Compiles a source to an object. The compiler's output if it fails, else "". `whole`: with torch's headers."""
+        text = self._before + "".join(code.text for code in codes)
+        types = {type_ for code in codes for type_ in code.types}
+        whole = whole or bool(self._helpers)
+        headers = source.with_suffix(".whole" if whole else ".slim")
+        for name, content in (self._headers.whole() if whole else self._headers.of(text, types)).items():
+            path = headers / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(str(path), content.encode())
+        folders = [
+            f"-I{each}" for each in (headers.name, _HERE, self._torch.include, os.path.join(self._torch.include, _API))
+        ]
+        output = ["-MMD" if self._helpers else "-MD", "-c", source.name, "-o", source.with_suffix(".o").name]
+        environment = os.environ if self._helpers else os.environ | _CCACHE  # which needs all headers in the list
+        command = [*self._launcher, self._compiler, *_FLAGS, *folders, *output]
         done = subprocess.run(  # noqa: S603 - from the folder, whose name is another one in each run: so ccache finds it
-            command, check=False, capture_output=True, text=True, cwd=self._folder, env=os.environ | _CCACHE
+            command, check=False, capture_output=True, text=True, cwd=self._folder, env=environment
         )
         return done.stderr or "error: no reason given" if done.returncode else ""
-
-
-def _first(output: str) -> str:
-    """The first error of a compiler's output."""
-    return str(found[0][2]) if (found := _ERROR.findall(output)) else output.strip()
 
 
 def defined(headers: str) -> set[str]:
     """The names of the functions that a header defines."""
     return set(_DEFINED.findall(headers))
+
+
+def _chunks(codes: Sequence[Code]) -> list[Sequence[Code]]:
+    """Those with slow headers apart from the others, in sources of similar size."""
+    chunks: list[Sequence[Code]] = []
+    for slow in (False, True):
+        own = [code for code in codes if is_slow(code.types, code.text) == slow]
+        chunks += [own[i : i + _CHUNK] for i in range(0, len(own), _CHUNK)]
+    return chunks
 
 
 def link(compiler: str, objects: Sequence[Path], torch: Path, path: Path) -> None:

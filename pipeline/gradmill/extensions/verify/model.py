@@ -47,10 +47,12 @@ def names_of(node: str, operators: Iterable[str]) -> set[str]:
 
 
 class Code(Struct, frozen=True):
-    """The C++ of a subject. The text is the same for every subject that has it, whatever its place in the file."""
+    """The C++ of a subject: its functions, and the headers that they need. The text is the same for every subject that
+    has it, whatever its place in the file."""
 
     subject: Subject
     text: str
+    types: frozenset[str]  # the C++ types of its values
     digest: str  # of all that decides the verdict, but torch
 
     @property
@@ -106,6 +108,11 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     def wrong_as_torchs(self) -> list[Finding]:
         """What differences decide, and torch's own formula has as well, if nothing else was found."""
         return [] if self.findings else [each for each in self.shared if not each.doubtful]
+
+    @property
+    def verified(self) -> bool:
+        """Whether a check of first derivatives was done, and nothing was found."""
+        return not self.findings and not self.reason
 
     @property
     def reason(self) -> str:

@@ -18,7 +18,6 @@ from gradmill.query.memo import digest
 from gradmill.session.collect import Collected
 
 SAMPLES = "samples"  # in the folder of verdicts
-HEADERS = "headers"  # the prefix of the names of folders for precompiled headers; the version of torch follows
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
 _VERDICT = "verdict-"  # the prefix of the names of verdicts
 _DIGITS = 16  # of the digest of gradmill's code, as in the names of stores
@@ -71,9 +70,9 @@ def changed_since(began: Moment, paths: Iterable[str]) -> bool:
 
 
 def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
-    """Deletes what no run will read: verdicts of another gradmill or torch, and of former texts of a Node; samples and
-    headers of another torch; and libraries of killed runs. `codes`: the digests of gradmill's code, as stores have them
-    in their names; `torch`: the installed version, "" for none, which keeps those of all."""
+    """Deletes what no run will read: verdicts of another gradmill or torch, and of former texts of a Node; samples of
+    another torch; and libraries of killed runs. `codes`: the digests of gradmill's code, as stores have them in their
+    names; `torch`: the installed version, "" for none, which keeps those of all."""
     before = _size(folder)
     remove_killed(folder)
     stats = ((stat_of(str(path)), path) for path in folder.glob(f"{_VERDICT}*[0-9a-f]"))  # no .tmp of a run
@@ -83,8 +82,8 @@ def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
     kept = {path for path in last.values() if path.name.startswith(versions)}
     for path in set(paths) - kept:
         path.unlink(missing_ok=True)
-    for each in (*(folder / SAMPLES).glob(f"{SAMPLES}-*"), *folder.glob(f"{HEADERS}-*")):
-        if torch and not each.name.endswith(f"s-{torch}"):
+    for each in (folder / SAMPLES).glob(f"{SAMPLES}-*"):
+        if torch and each.name != f"{SAMPLES}-{torch}":
             shutil.rmtree(each, ignore_errors=True)
     after = _size(folder)
     return Collected(len(paths) - len(kept), len(kept), max(before - after, 0), after)

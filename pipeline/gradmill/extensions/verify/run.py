@@ -26,6 +26,7 @@ from gradmill.problems.problem import SpecError
 from gradmill.query.memo import digest
 
 _WORD = re.compile(r"\w+")
+LIMIT = 8  # samples of each kind
 
 
 class Settings(Struct, frozen=True):
@@ -39,6 +40,7 @@ class Settings(Struct, frozen=True):
     headers: str = ""
     helpers: str = ""
     python: str = ""
+    limit: int = LIMIT
 
 
 class Result(Struct, frozen=True):
@@ -66,8 +68,12 @@ def installed_torch() -> Torch:
             "install the set's release, as in pip install torch==2.13.0",
         )
     folder = next(iter(found.submodule_search_locations))
-    libraries = sorted(Path(folder, "lib").glob("lib*.so"))
-    return Torch(folder, version, " ".join(f"{path.name} {stat_of(str(path))}" for path in libraries))
+    return Torch(folder, version, build_of(folder))
+
+
+def build_of(folder: str) -> str:
+    """What identifies the build of a torch: the stats of its libraries."""
+    return " ".join(f"{path.name} {stat_of(str(path))}" for path in sorted(Path(folder, "lib").glob("lib*.so")))
 
 
 def verify(codes: Sequence[Code], settings: Settings) -> Result:
@@ -105,7 +111,7 @@ def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
 
 def keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
     """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
-    parts = [settings.headers, torch.build]
+    parts = [settings.headers, str(settings.limit), torch.build]
     for name, path in (("helpers", settings.helpers), ("python", settings.python)):
         content = read_file(path) if path else b""
         if content is None:
@@ -147,7 +153,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
             return
         samples = settings.folder / remembered.SAMPLES
         python = os.path.abspath(settings.python) if settings.python else ""
-        for verdict in checker.check(rest, compiled.path, samples, python=python):
+        for verdict in checker.check(rest, compiled.path, samples, python=python, limit=settings.limit):
             yield replace(verdict, files=verdict.files | included)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import json
 
 from gradmill.cpp.identifiers import uses
-from gradmill.extensions.verify.functions import backward, forward, outputs
+from gradmill.extensions.verify.functions import arguments, backward, forward, outputs
 from gradmill.extensions.verify.model import Code, Subject, Tangent, names_of
 from gradmill.model.autograd import Info
 from gradmill.model.native import NativeFunction
@@ -105,7 +105,8 @@ def _code(
     pairs = zip(subject.tangents, own.forward_derivatives)
     functions += [forward(tangent.symbol, each, native, own, facts) for tangent, each in pairs]
     text = "\n".join(functions)
-    return Code(subject, text, digest(json.encode(subject) + text.encode()).hex())
+    types = frozenset(type_ for _, type_ in arguments(native, own, facts))
+    return Code(subject, text, types, digest(json.encode(subject) + text.encode()).hex())
 
 
 def _written(own: Info) -> tuple[tuple[str, str], ...]:

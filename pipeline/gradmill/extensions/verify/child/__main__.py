@@ -4,7 +4,6 @@ modules that its file of reference functions loaded, then a line for each verdic
 from __future__ import annotations
 
 import ctypes
-import importlib
 import json
 import os
 import resource
@@ -13,6 +12,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, TextIO
 import torch
 from torch.autograd import forward_ad
 
+from gradmill.extensions.verify.child import compiler
 from gradmill.extensions.verify.child.formulas import CompiledFormulas, TorchFormulas, dual
 from gradmill.extensions.verify.child.operators import (
     Reference,
@@ -31,6 +32,7 @@ from gradmill.extensions.verify.child.operators import (
     is_torchs,
     load,
     loaded,
+    own_formula,
     real_only,
     reference,
     schema_of,
@@ -46,6 +48,7 @@ _WAITING = 600  # seconds of a clock: a sample that computes nothing waits for s
 
 def main() -> None:
     warnings.simplefilter("ignore")
+    compiler.leave_out()
     _warm_up()
     job = json.load(sys.stdin)
     signal.alarm(_WAITING)
@@ -63,7 +66,6 @@ def main() -> None:
 def _warm_up() -> None:
     """Makes torch import what it imports at first use, while the formulas compile. No gradient is computed: autograd's
     engine runs only on devices that it knows when it starts, and the author's file may load one."""
-    importlib.import_module("torch._dynamo")
     with forward_ad.dual_level():
         dual(torch.ones(()), torch.ones(()))
 
@@ -100,10 +102,11 @@ def _verdict(
     on_cpu = torchs_function(subject["operator"], schema, known)
     forks = not device.name
     verdict = Verdict(formulas, TorchFormulas(subject, on_cpu, in_place) if on_cpu else None, forks=forks)
-    listed = samples(function, schema, folder=Path(job["folder"]), forks=forks)
-    ending = {int(number): how for number, how in subject["without"].items()}
-    verdict.check(islice(listed, subject["last"]), ending, begin)
-    return verdict.result()
+    listed = samples(function, schema, folder=Path(job["folder"]), limit=job["limit"], forks=forks)
+    with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
+        ending = {int(number): how for number, how in subject["without"].items()}
+        verdict.check(islice(listed, subject["last"]), ending, begin)
+        return verdict.result()
 
 
 if __name__ == "__main__":

@@ -70,6 +70,9 @@ _OF_CALLERS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "_reshape_alias_copy": lambda values: False,
     "as_strided_scatter": lambda values: _are_apart(values["size"], values["stride"]),
     "_weight_norm_interface": lambda values: values["g"].numel() == values["v"].shape[values["dim"]],
+    "_fused_rms_norm": lambda values: (
+        values["input"].shape[-len(values["normalized_shape"]) :] == torch.Size(values["normalized_shape"])
+    ),
 }
 
 

@@ -116,7 +116,10 @@ class CompiledFormulas(Formulas):
     def _of(library: ctypes.CDLL, symbol: str) -> Any:
         if not symbol:
             return None
-        function = getattr(library, symbol)
+        try:
+            function = getattr(library, symbol)
+        except AttributeError as error:
+            raise LookupError(f"the library lacks the formula: {error}") from None
         function.restype = ctypes.c_char_p
         return function
 

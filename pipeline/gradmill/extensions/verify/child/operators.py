@@ -8,8 +8,9 @@ import runpy
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import torch
@@ -92,6 +93,29 @@ def has_kernel(operator: str) -> bool:
     return has
 
 
+@contextmanager
+def own_formula(operator: str) -> Iterator[None]:
+    """Has torch use its own formula of an operator, which it does not where it has no kernel for the CPU, but composes
+    the operator of others: the composition becomes its kernel for the CPU."""
+    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    if not _has(operator, key.name) or _has(operator, "CPU") or _has(operator, "CompositeExplicitAutograd"):
+        yield
+        return
+    namespace, _, name = operator.partition("::")
+    library = torch.library.Library(namespace, "IMPL")  # type: ignore[no-untyped-call]
+    composed = partial(overload(operator)._op_dk, key)
+    library.impl(name, composed, "CPU")  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        library._destroy()  # type: ignore[no-untyped-call]
+
+
+def _has(operator: str, key: str) -> bool:
+    found: bool = torch._C._dispatch_has_kernel_for_dispatch_key(overload(operator).name(), key)
+    return found
+
+
 def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -> Function:
     """The operator as a function of its arguments: the one of the reference file, or torch's. It returns the result,
     and the arguments with copies of those that are written to; such a copy is the result if there is no other.
@@ -146,12 +170,8 @@ def in_place_functions(operator: str, variants: Iterable[str], known: Reference)
 
 def torchs_function(operator: str, schema: torch.FunctionSchema, known: Reference) -> Function | None:
     """Torch's operator on the CPU, with whose own formulas others are compared, also those that run on a device. None
-    where a function of the reference file stands for the operator, or torch has no kernel of it for the CPU, but
-    composes it of others, and does not use its formula."""
-    keys = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-    has = torch._C._dispatch_has_kernel_for_dispatch_key
-    has_own = is_torchs(operator, known) and any(has(overload(operator).name(), key) for key in keys)
-    return function_of(operator, schema, {}) if has_own else None
+    where a function of the reference file stands for the operator, or torch has no kernel of it for the CPU."""
+    return function_of(operator, schema, {}) if is_torchs(operator, known) and has_kernel(operator) else None
 
 
 def is_torchs(operator: str, known: Reference) -> bool:

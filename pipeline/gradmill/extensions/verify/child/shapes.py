@@ -49,6 +49,8 @@ def themes(schema: torch._C.FunctionSchema, rng: Random) -> Theme:
         return _images(ranks[0] if ranks else rng.choice((1, 2, 3)), rng, (_GRID,) if "grid" in names else _SIDES)
     if ("log_probs" in names or {"weight", "pad"} <= names) and rng.random() < 0.8:
         return _named(_SEQUENCES, (2,))
+    if {"src", "start"} <= names and rng.random() < 0.8:  # a tensor, and what may be a slice of it
+        return _named({"src": rng.choice(((1, 3), (2, 1), (2, 2)))}, (2, 3))
     if names & _FACTORS.keys() and rng.random() < 0.7:  # a product and what it is added to
         return _named(_FACTORS, rng.choice(_SUMS))
     if any(re.fullmatch(_PER_CHANNEL, name) for name in names) and rng.random() < 0.6:
@@ -95,6 +97,7 @@ def _images(rank: int, rng: Random, sides: Shape) -> Theme:
         _WEIGHT: kernel,
         "grid": (batch, *[_GRID] * rank, rank),
         "theta": (batch, rank, rank + 1),
+        "random_samples": (batch, CHANNELS, rank),
         _PER_CHANNEL: (CHANNELS,),
     }
     return _named(shapes, (batch, CHANNELS, *[SIDE] * rank))

@@ -1,7 +1,14 @@
 // A gradient function and the formulas for tangents as functions that Python calls. families/sections.py explains the
 // notation.
 //// source
-${renamed}
+${away}
+#include "gradmill_torch.h"
+${back}
+#include "verify.h"
+#ifdef GRADMILL_LISTS
+#include GRADMILL_LISTS
+#endif
+
 ${helpers}
 using namespace at;
 using namespace torch::autograd;

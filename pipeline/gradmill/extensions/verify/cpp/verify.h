@@ -1,16 +1,5 @@
-// What a library of formulas is made of: torch's headers; values that Python passes, their conversion to and from C++.
+// What a library of formulas is made of: values that Python passes, and their conversion to and from C++.
 #pragma once
-
-#include <ATen/ATen.h>
-#include <ATen/ExpandUtils.h>
-#include <ATen/SparseCsrTensorUtils.h>
-#include <ATen/WrapDimUtils.h>
-#include <ATen/WrapDimUtilsMulti.h>
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/functional.h>
-#include <ATen/native/NonSymbolicBC.h>
-#include <torch/csrc/autograd/FunctionsManual.h>
-#include <torch/csrc/autograd/VariableTypeUtils.h>
 
 #include <array>
 #include <complex>
@@ -179,22 +168,6 @@ struct From<at::OptionalArrayRef<T>> {
     return gradmill::get<std::optional<at::ArrayRef<T>>>(value, arena);
   }
 };
-template <>
-struct From<at::ITensorListRef> {
-  static at::ITensorListRef get(const Value& value, Arena& arena) {
-    return at::ITensorListRef(arena.keep(vector<at::Tensor>(value, arena)));
-  }
-};
-template <class T>
-struct From<c10::List<T>> {
-  static c10::List<T> get(const Value& value, Arena& arena) {
-    c10::List<T> result;
-    for (const auto& each : vector<T>(value, arena)) {
-      result.push_back(each);
-    }
-    return result;
-  }
-};
 template <size_t N>
 struct From<std::array<bool, N>> {
   static std::array<bool, N> get(const Value& value, Arena& arena) {
@@ -253,12 +226,6 @@ struct Held<c10::OptionalArray<T>> {
       result.list = value->vec();
     }
     return result;
-  }
-};
-template <>
-struct Held<c10::List<std::optional<at::Tensor>>> {
-  static c10::List<std::optional<at::Tensor>> of(const c10::List<std::optional<at::Tensor>>& value) {
-    return value;
   }
 };
 
