@@ -178,7 +178,7 @@ def test_a_file_of_functions_that_cannot_run_is_an_error(tmp_path: Path) -> None
     link("c++", [], Path(installed_torch().folder, "lib", "libtorch_cpu.so"), library)
     python = str(tmp_path / "reference.py")
     with Checker(1) as checker, pytest.raises(SpecError, match="No module named 'nothing_of_this_name'"):
-        list(checker.check([code], library, tmp_path, python=python, limit=1))
+        list(checker.check([code], library, tmp_path, python=python))
 
 
 def test_a_formula_that_cannot_be_checked_is_named_with_the_reason(wrong: Project, tmp_path: Path) -> None:

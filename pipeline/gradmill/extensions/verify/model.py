@@ -110,11 +110,6 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
         return [] if self.findings else [each for each in self.shared if not each.doubtful]
 
     @property
-    def verified(self) -> bool:
-        """Whether a check of first derivatives was done, and nothing was found."""
-        return not self.findings and not self.reason
-
-    @property
     def reason(self) -> str:
         """Why it is not checked; "" if it is."""
         if self.unchecked or self.findings:

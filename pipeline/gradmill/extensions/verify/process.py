@@ -42,13 +42,11 @@ class Checker:
             with process:
                 process.kill()
 
-    def check(
-        self, codes: Sequence[Code], library: Path, folder: Path, *, python: str, limit: int
-    ) -> Iterator[Verdict]:
+    def check(self, codes: Sequence[Code], library: Path, folder: Path, *, python: str) -> Iterator[Verdict]:
         """The verdicts of formulas in a library, each as soon as it is known. `folder`: for torch's own samples;
-        `python`: a file of functions in the place of operators, or ""; `limit`: the samples of each kind."""
+        `python`: a file of functions in the place of operators, or ""."""
         parts = max(min(os.cpu_count() or 1, len(codes)), 1)
-        job = {"library": str(library), "folder": str(folder), "python": python, "limit": limit}
+        job = {"library": str(library), "folder": str(folder), "python": python}
         found = SimpleQueue[Verdict | None]()
         with ThreadPoolExecutor(parts) as pool:
             running = [pool.submit(self._part, codes[i::parts], job, found.put) for i in range(parts)]

@@ -183,7 +183,8 @@ def text(result: Result, seconds: float, release: str, *, details: bool, verbose
     verified, too; `verbose`: what was tried."""
     lines = list[str]()
     for code, verdict in result.verdicts:
-        lines += [_detail(code.subject, verdict, result.torch)] if details and verdict.verified else []
+        is_right = status(verdict) in ("verified", "shared")
+        lines += [_detail(code.subject, verdict, result.torch)] if details and is_right else []
         lines += [f"{code.subject.name}:", *map(_tried, verdict.samples_tried)] if verbose else []
     lines += _unchecked(result.verdicts)
     counts = Counter(status(verdict) for _, verdict in result.verdicts)

@@ -26,7 +26,6 @@ from gradmill.problems.problem import SpecError
 from gradmill.query.memo import digest
 
 _WORD = re.compile(r"\w+")
-LIMIT = 8  # samples of each kind
 
 
 class Settings(Struct, frozen=True):
@@ -40,7 +39,6 @@ class Settings(Struct, frozen=True):
     headers: str = ""
     helpers: str = ""
     python: str = ""
-    limit: int = LIMIT
 
 
 class Result(Struct, frozen=True):
@@ -111,7 +109,7 @@ def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
 
 def keys(codes: Sequence[Code], settings: Settings, torch: Torch) -> list[str]:
     """What the verdicts of formulas are remembered by. SpecError for a file that cannot be read."""
-    parts = [settings.headers, str(settings.limit), torch.build]
+    parts = [settings.headers, torch.build]
     for name, path in (("helpers", settings.helpers), ("python", settings.python)):
         content = read_file(path) if path else b""
         if content is None:
@@ -153,7 +151,7 @@ def _checked(codes: Sequence[Code], settings: Settings, torch: Torch) -> Iterato
             return
         samples = settings.folder / remembered.SAMPLES
         python = os.path.abspath(settings.python) if settings.python else ""
-        for verdict in checker.check(rest, compiled.path, samples, python=python, limit=settings.limit):
+        for verdict in checker.check(rest, compiled.path, samples, python=python):
             yield replace(verdict, files=verdict.files | included)
 
 

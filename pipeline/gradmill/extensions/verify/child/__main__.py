@@ -102,7 +102,7 @@ def _verdict(
     on_cpu = torchs_function(subject["operator"], schema, known)
     forks = not device.name
     verdict = Verdict(formulas, TorchFormulas(subject, on_cpu, in_place) if on_cpu else None, forks=forks)
-    listed = samples(function, schema, folder=Path(job["folder"]), limit=job["limit"], forks=forks)
+    listed = samples(function, schema, folder=Path(job["folder"]), forks=forks)
     with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
         ending = {int(number): how for number, how in subject["without"].items()}
         verdict.check(islice(listed, subject["last"]), ending, begin)

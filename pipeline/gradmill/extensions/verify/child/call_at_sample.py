@@ -86,7 +86,8 @@ class Point:
     raises."""
 
     def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None, *, ones: bool = False) -> None:
-        self.formulas, self.torchs, self.draw = formulas, torchs, _ones if ones else normal
+        self.formulas, self.torchs = formulas, torchs
+        self.draw = (lambda like, _: torch.ones(like.shape, dtype=like.dtype)) if ones else normal
         named = dict(zip(formulas.arguments, args))
         self.domain = domain(formulas.operator, named) or EVERYWHERE
         inside = self.domain.project
@@ -162,10 +163,6 @@ class Point:
         torch.default_generator.manual_seed(SEED)
         return self.formulas.call(args)
 
-    def call(self, args: Args) -> list[Any]:
-        """The operator's outputs."""
-        return self.run(args)[0]
-
     def outputs(self, results: Sequence[Any]) -> list[Tensor | None]:
         """The members of the differentiable outputs, flat; None for an undefined one."""
         return [each for result, _ in self._differentiable(results, results) for each in members_of(result)]
@@ -221,7 +218,7 @@ class Point:
 
     def _loss(self, moves: Mapping[int, Tensor], step: float, weights: Gradients | None = None) -> float:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
-        outputs = self._unique(self.outputs(self.call(self.moved(moves, step))))
+        outputs = self._unique(self.outputs(self.run(self.moved(moves, step))[0]))
         return inner(self._weights if weights is None else weights, outputs)
 
     def ignores(self, moves: Mapping[int, Tensor]) -> bool:
@@ -346,10 +343,6 @@ def inner(first: Gradients, second: Gradients) -> float:
 def normal(like: Tensor, generator: torch.Generator) -> Tensor:
     """Random numbers of a tensor's shape and type."""
     return torch.randn(like.shape, dtype=like.dtype, generator=generator)
-
-
-def _ones(like: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.ones(like.shape, dtype=like.dtype)
 
 
 def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:

@@ -116,10 +116,7 @@ class CompiledFormulas(Formulas):
     def _of(library: ctypes.CDLL, symbol: str) -> Any:
         if not symbol:
             return None
-        try:
-            function = getattr(library, symbol)
-        except AttributeError as error:
-            raise LookupError(f"the library lacks the formula: {error}") from None
+        function = getattr(library, symbol)
         function.restype = ctypes.c_char_p
         return function
 

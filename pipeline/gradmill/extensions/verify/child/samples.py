@@ -21,8 +21,10 @@ from gradmill.extensions.verify.child.arguments import SAME, Variant, as_complex
 from gradmill.extensions.verify.child.calls import Calls, Function, Values, is_float, mapped, same, tensors
 from gradmill.extensions.verify.child.from_opinfo import Recorded
 from gradmill.extensions.verify.child.probe import Probe
-from gradmill.extensions.verify.child.special_points import first_points, points, points_of_variants
+from gradmill.extensions.verify.child.special_points import points, points_of_variants
 from gradmill.extensions.verify.child.values import made
+
+LIMIT = 8  # samples of each kind
 
 
 class Sample(NamedTuple):
@@ -38,7 +40,7 @@ class Sample(NamedTuple):
 
 
 def samples(
-    function: Function, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int, forks: bool = True
+    function: Function, schema: torch._C.FunctionSchema, *, folder: Path | None, limit: int = LIMIT, forks: bool = True
 ) -> Iterator[Sample]:
     """Samples that an operator accepts: some of torch's, `limit` made ones at most, then as many with one other
     argument, with two, of other sizes, in other layouts, and three times as many at special points, also with other
@@ -66,7 +68,7 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
         (is_checked and has_layouts, "layout", limit, sizes),
         (has_layouts, "layout", limit, layouts),
         (True, "point", 3 * limit, points),
-        (has_modes, "point", 3 * limit, first_points),
+        (has_modes, "point", 3 * limit, lambda arguments, values: islice(points(arguments, values), 3)),
         (is_checked, "point", 3 * limit, points_of_variants),
     )
     kinds = (_variants(calls, kind, bases, count, variants) for wanted, kind, count, variants in rows if wanted)

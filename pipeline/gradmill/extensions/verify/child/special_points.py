@@ -32,11 +32,6 @@ def points(arguments: list[Any], values: Values) -> Iterator[Variant]:
     yield from _at(arguments, values, [place for place in places if own and place not in own])
 
 
-def first_points(arguments: list[Any], values: Values) -> Iterator[Variant]:
-    """The first three of them."""
-    return islice(points(arguments, values), 3)
-
-
 def points_of_variants(arguments: list[Any], values: Values) -> Iterator[Variant]:
     """Variants of a call with another argument, each at the first points: those of one point after the other."""
     changed = [each for each in other_arguments(arguments, values) if not each[0].endswith("tensor")]

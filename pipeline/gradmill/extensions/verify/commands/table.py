@@ -19,7 +19,6 @@ COMMANDS = {
         (
             Option("--all", "verify all formulas of the set"),
             format_option("json"),
-            Option("--samples", "samples of each kind (8)", value="N", type=int),
             Option("--verbose", "prints each sample, with its checks and the reasons why others were left out"),
             OUTPUT,
         ),

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from gradmill.cli.commands.report import format_of, json_text, read_other, write_output
 from gradmill.cli.commands.request import Request, check, print_report
 from gradmill.extensions.verify.known import deciding, settings_of
@@ -38,7 +36,6 @@ def main(request: Request) -> int:
     with request.open() as session:  # closed before: a run that writes to the cache waits for all readers
         check(session, [session.stages.root("match")])
         settings = settings_of(session)
-        settings = replace(settings, limit=options["samples"] or settings.limit)
         codes, scope = _chosen(session, names, variables, everything=options["all"])
         session.save_if_first()
     result = verify(codes, settings)
