@@ -16,7 +16,7 @@ from gradmill.extensions.verify.child.values import ANY_STRING, CHOICES, INDEX, 
 from gradmill.extensions.verify.child.values import Values as Drawing
 
 Variant = tuple[str, Values]  # what is special, and the values
-_Change = tuple[str, Callable[[Tensor], Tensor | None]]
+Change = tuple[str, Callable[[Tensor], Tensor | None]]  # what is special, and how a tensor gets it
 SAME = "the same everywhere"  # of indices
 
 
@@ -152,7 +152,7 @@ def sizes(arguments: list[Any], values: Values) -> Iterator[Variant]:
     yield from _resized("one", 1, values)
 
 
-def _changes(changes: Iterable[_Change], arguments: list[Any], values: Values) -> Iterator[Variant]:
+def _changes(changes: Iterable[Change], arguments: list[Any], values: Values) -> Iterator[Variant]:
     for what, function in changes:
         changed = {place: change_each(function, value) for place, value in enumerate(values)}
         others = {place: other for place, other in changed.items() if other is not None}
@@ -195,13 +195,13 @@ def _one_element(tensor: Tensor) -> Tensor:
 
 
 _LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
-_LAYOUTS: tuple[_Change, ...] = (
+_LAYOUTS: tuple[Change, ...] = (
     ("transposed", lambda each: each.mT.contiguous().mT if each.dim() > 1 else None),
     ("expanded", lambda each: each[:1].expand_as(each) if is_float(each) and _has_rows(each) else None),
     ("channels-last", lambda each: each.contiguous(memory_format=_LAST[each.dim()]) if each.dim() in _LAST else None),
     ("strided", lambda each: torch.stack([each, each], -1)[..., 0] if each.dim() else None),
 )
-_SIZES: tuple[_Change, ...] = (
+_SIZES: tuple[Change, ...] = (
     ("broadcast", lambda each: each[:1] if _has_rows(each) else None),
     ("lower-rank", lambda each: each[0] if each.dim() and each.shape[0] else None),
 )

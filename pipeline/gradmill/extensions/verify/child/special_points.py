@@ -11,15 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gradmill.extensions.verify.child.arguments import Variant, change_each, other_arguments
+from gradmill.extensions.verify.child.arguments import Change, Variant, change_each, other_arguments
 from gradmill.extensions.verify.child.calls import Values, is_float, replaced, tensors
 
 STEP = 1e-2  # between a branch point and what is next to it: more than the steps of finite differences
 
 _SPECIAL = (0, -1, 1)
 _LARGE = 800.0  # its exponential overflows
-
-_Point = tuple[str, Callable[[Tensor], Tensor | None]]
 
 
 def points(arguments: list[Any], values: Values) -> Iterator[Variant]:
@@ -99,7 +97,7 @@ def _moved(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
     return change_each(moved, value)
 
 
-def _at_numbers(numbers: list[tuple[str, float]]) -> Iterator[_Point]:
+def _at_numbers(numbers: list[tuple[str, float]]) -> Iterator[Change]:
     """At the numbers that a call is given: thresholds, bounds."""
     for name, number in numbers:
         yield f"at {name}", _constant(number)
@@ -150,7 +148,7 @@ def _tied_pair(each: Tensor) -> Tensor | None:
     return _filled(each, each.max(), slice(None, None, each.numel() - 1))
 
 
-_FIRST: tuple[_Point, ...] = (
+_FIRST: tuple[Change, ...] = (
     ("two largest equal", _tied_pair),
     ("a zero", partial(_filled, number=0.0)),
     ("zeros", _constant(0.0)),
@@ -158,7 +156,7 @@ _FIRST: tuple[_Point, ...] = (
     ("a nan", partial(_filled, number=math.nan)),
     ("an inf", partial(_filled, number=math.inf)),
 )
-_OTHERS: tuple[_Point, ...] = (
+_OTHERS: tuple[Change, ...] = (
     ("ones", _constant(1.0)),
     ("minus ones", _constant(-1.0)),
     ("identity", lambda x: torch.eye(x.shape[-1], dtype=x.dtype).expand_as(x).clone() if _is_square(x) else None),
