@@ -4,6 +4,7 @@ modules that its file of reference functions loaded, then a line for each verdic
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import os
 import resource
@@ -21,7 +22,6 @@ from typing import Any, TextIO
 import torch
 from torch.autograd import forward_ad
 
-from gradmill.extensions.verify.child import compiler
 from gradmill.extensions.verify.child.formulas import CompiledFormulas, TorchFormulas, dual
 from gradmill.extensions.verify.child.operators import (
     Reference,
@@ -48,7 +48,6 @@ _WAITING = 600  # seconds of a clock: a sample that computes nothing waits for s
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    compiler.leave_out()
     _warm_up()
     job = json.load(sys.stdin)
     signal.alarm(_WAITING)
@@ -64,8 +63,10 @@ def main() -> None:
 
 
 def _warm_up() -> None:
-    """Makes torch import what it imports at first use, while the formulas compile. No gradient is computed: autograd's
-    engine runs only on devices that it knows when it starts, and the author's file may load one."""
+    """Makes torch import what it imports at first use, its compiler among it, while the formulas compile. No gradient
+    is computed: autograd's engine runs only on devices that it knows when it starts, and the author's file may load
+    one."""
+    importlib.import_module("torch._dynamo")
     with forward_ad.dual_level():
         dual(torch.ones(()), torch.ones(()))
 
