@@ -233,7 +233,7 @@ def test_show_prints_signatures_lambdas_and_deprecated_forms(bound: Project) -> 
     assert (run.status, run.stdout) == (3, "")
     assert run.stderr == (
         "ERROR: families=bindings: 'bindings' is made from the template python_torch_functions.cpp, which the spec set"
-        " does not have\n  leave bindings out, or add the template\n"
+        " does not have\n  also write specs=torch\n"
     )
     assert "there is no such spec set" in bound.run("show", "bindings", specs="cora").stderr
     run = bound.run("show", "bindings", "mv", families="nodes")

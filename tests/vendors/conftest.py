@@ -10,8 +10,8 @@ from vendors.vendor import Vendor
 
 
 @pytest.fixture(scope="session")
-def built(layers_built: Vendor) -> Vendor:
-    return layers_built
+def built(layers_built: Vendor, tmp_path_factory: pytest.TempPathFactory) -> Vendor:
+    return layers_built.copy(tmp_path_factory.mktemp("vendor"))
 
 
 @pytest.fixture
