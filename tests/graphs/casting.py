@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradmill.releases import minor, resolve
-from graphs.every_operator import Arguments, arguments_of, called, in_children, operators, tensors, writes
+from graphs.every_operator import arguments_of, called, in_children, operators, tensors, writes
 
 _TRIES, _MIXED, _REGIONS = 8, 300, 20
 _LOWER, _FULL = torch.bfloat16, torch.float32
@@ -220,15 +220,7 @@ def _typed(given: dict[str, Any], dtypes: list[torch.dtype]) -> dict[str, Any]:
 
 def _casts(operator: Any, number: int, dtypes: list[torch.dtype]) -> set[torch.dtype]:
     """The dtypes that arguments are cast to, which have `dtypes` in turn."""
-    arguments = Arguments(f"{operator.name()} {number}", statistics=False)
-    turns = cycle(dtypes)
-
-    def typed(value: Any) -> Any:
-        if isinstance(value, list):
-            return [typed(each) for each in value]
-        return torch.ones(value.shape).to(next(turns)) if isinstance(value, Tensor) else value
-
-    given = {a.name: typed(arguments.of(a.type, a.name)) for a in operator._schema.arguments}
+    given = _typed(arguments_of(operator, number, _FULL) or {}, dtypes)
     with torch.autocast("cpu", _LOWER), torch.no_grad(), warnings.catch_warnings(), _Casts() as casts:
         warnings.simplefilter("ignore")
         with suppress(Exception):  # of any kind: arguments are cast before an operator checks them

@@ -176,7 +176,6 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     # arguments
     "maybe_dim": [_one, lambda: [tensor(*SHAPE), 1]],
     "maybe_saved": [_one, lambda: [tensor(*SHAPE), 0.1]],
-    "maybe_scaled": [lambda: [tensor(2, 3, 4, 6)], lambda: [tensor(2, 3, 4, 6), 0.5]],
     "maybe_mode": [_one, lambda: [tensor(*SHAPE), "floor"]],
     "maybe_limits": [lambda: [tensor(*SHAPE), 0.5], lambda: [tensor(*SHAPE), None, 1]],
     "maybe_dims": [_one, lambda: [tensor(*SHAPE), [0]], lambda: [tensor(*SHAPE), [1, 0]]],
@@ -201,7 +200,6 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
             "perhaps_dropped_and_used",
             "input_perhaps_dropped_written",
             "perhaps_dropped_under_no_grad",
-            "perhaps_dropped_channels",
             "dropped_in_place",
             "input_dropped_in_place",
             "input_dropped_on_demand",

@@ -21,7 +21,6 @@ from gradmill.extensions.graphs.queries import graphs
 from gradmill.extensions.graphs.read.exported import format
 from gradmill.extensions.graphs.read.exported.archive import read_model
 from graphs import models
-from graphs.planning import blocks
 from graphs.reading import Reading, written
 from graphs.running import gradmill
 
@@ -117,22 +116,6 @@ def test_an_item_of_a_list_has_known_sizes(tmp_path: Path) -> None:
     assert function is not None, reading.report
     calls = [call.op for call in function.calls]
     assert calls.count("aten::bmm") == 2 and "aten::matmul" not in calls
-
-
-class Whole(nn.Module):
-    """Whole numbers of a recorded composite, of a branch, of a cast; and what is computed from them."""
-
-    def forward(self, flag: Tensor, x: Tensor) -> tuple[Tensor, ...]:
-        factors, pivots = torch.linalg.lu_factor(x)
-        n = torch.cond(flag, lambda x: x.argmax(1), lambda x: x.argmin(1), (x,))
-        return torch.linalg.lu_solve(factors, pivots, x), pivots * 0.5, n * 0.5, x.long() * 0.5
-
-
-def test_whole_numbers_have_no_history(tmp_path: Path) -> None:
-    save(export(Whole(), (torch.tensor(True), torch.rand(3, 3))), tmp_path / "whole.pt2")
-    plan = Reading(tmp_path / "whole.pt2", "torch").plan()
-    assert [each.needs for each in plan.returned] == [(1,), (), (), ()]
-    assert set(plan.needs.refusals.values()) == {()} and plan.needs.gates == []
 
 
 def _renumbered(text: str) -> str:
@@ -431,12 +414,3 @@ def test_a_dropout_of_sizes_known_at_run_time_may_return_its_input(tmp_path: Pat
     function = graphs.lean(reading.build.db, "dropping.pt2", "dropping")
     assert function is not None, reading.report
     assert "aten::native_dropout" not in [call.op for call in function.calls]
-
-
-def test_what_is_before_a_dropout_in_place_has_a_gradient(tmp_path: Path) -> None:
-    model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(inplace=True), nn.Dropout1d(inplace=True))
-    save(export(model, (torch.rand(2, 4, 4),)), tmp_path / "dropping.pt2")
-    plan = Reading(tmp_path / "dropping.pt2", "torch").plan()
-    recorded = [line.partition(" → ")[0] for line in blocks(plan.backward) if line.startswith("recorded")]
-    assert recorded == ["recorded feature_dropout_", "recorded dropout_"]
-    assert any(line.startswith("own addmm") for line in blocks(plan.backward))

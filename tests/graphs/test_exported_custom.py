@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from torch.export import export, save
 
 from graphs import library
-from graphs.reading import Reading, written
 from graphs.test_exported import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -111,15 +110,6 @@ def exported(model: nn.Module, path: Path) -> Path:
     count = 2 if isinstance(model, Calls) else 1
     save(export(model, tuple(torch.rand(2, 4) for _ in range(count))), path)
     return path
-
-
-def test_a_custom_operator_is_a_call_with_the_arguments_of_the_file(tmp_path: Path) -> None:
-    function = Reading(exported(Calls(), tmp_path / "calls.pt2"), "torch").function("calls")
-    calls = [line.partition(" = ")[2] for line in written(function) if "mylib" in line]
-    assert calls[:2] == [
-        "mylib::scaled.default(x=mul, factor=2.0)",
-        "mylib::scaled.default(x=scaled, factor=0.5, more=[3, 4, 5], other=y, by=2)",
-    ]
 
 
 def one(name: str) -> nn.Module:

@@ -9,7 +9,6 @@ import pytest
 from torch.export import save
 
 from graphs import models
-from graphs.reading import Reading, written
 from graphs.test_exported import edited, refused
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -18,16 +17,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def sized(folder: Path) -> Path:
     save(models.exported("sized"), folder / "sized.pt2")
     return folder / "sized.pt2"
-
-
-def test_symbols_are_computed_from_sizes_and_all_other_sizes_are_compared(tmp_path: Path) -> None:
-    function = Reading(sized(tmp_path), "torch").function("sized")
-    guards = [line for line in written(function) if "python::expect" in line or "python::within" in line]
-    assert [line.partition("what=")[2].rstrip(")") for line in guards] == [
-        "sized: size 0 of input 'y' must be (s77 + 1",
-        "sized: s77, from size 0 of input 'x',",
-    ]
-    assert [each.type for each in function.inputs[-3:]] == ["Tensor", "Tensor", "int"]
 
 
 FAULTS = {

@@ -127,12 +127,6 @@ def test_cheap_calls_are_made_again_from_what_is_saved_and_from_inputs(
     assert plans("of_inputs", "0") == {**inputs, "exp_1": "plain", "exp": "remade"}  # formulas use exp_1 alone
 
 
-def test_what_draws_random_numbers_is_not_called_again(plans: Callable[..., dict[str, str]]) -> None:
-    saved = plans("drawn", "0")
-    assert {name for name, how in saved.items() if how == "plain"} == {"exp", "native_dropout_1", "cos"}  # 1: the mask
-    assert {name for name, how in saved.items() if how == "remade"} == {"native_dropout", "mul", "sin"}
-
-
 def test_a_budget_is_kept_to_with_as_few_calls_as_possible(plans: Callable[..., dict[str, str]]) -> None:
     counts = []
     for memory in ("1", "0.9", "0.7", "0.5", "0"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from gradmill.extensions.graphs.passes.needs import FEW, NONE, Needs, Rows
+from gradmill.extensions.graphs.passes.needs import NONE, Needs, Rows
 
 
 def of(*places: int) -> Needs:
@@ -19,21 +19,6 @@ def expanded(rows: Rows, inputs: int, places: tuple[int, ...]) -> Needs:
         row = rows.rows[place - inputs] if place >= inputs else None
         members |= 1 << place if row is None or row.gate else expanded(rows, inputs, row.places)
     return members
-
-
-def test_a_small_set_names_its_inputs() -> None:
-    rows = Rows(9)
-    joined = rows.either(*(of(place) for place in range(FEW)))
-    assert (rows.places(joined), rows.rows) == (tuple(range(FEW)), [])
-
-
-def test_a_set_joins_the_sets_that_it_was_made_of() -> None:
-    rows = Rows(20)
-    five = rows.either(of(*range(4)), of(4))
-    eight = rows.either(five, of(5, 6, 7), of(2))
-    assert [row.places for row in rows.rows] == [(0, 1, 2, 3, 4), (5, 6, 7, 20)]
-    assert rows.places(eight) == (21,)
-    assert rows.either(of(7), eight) == eight and len(rows.rows) == 2
 
 
 def test_random_sets_are_the_unions_of_their_parts() -> None:

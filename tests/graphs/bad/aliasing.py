@@ -1,11 +1,6 @@
-import math
-
-import torch
-import torch.nn.functional as F
-from torch import Tensor
-
-
 from typing import Annotated
+
+from torch import Tensor
 
 
 def number(x: Annotated[Tensor, "alias:a"], n: Annotated[int, "alias:a"]) -> Tensor:

@@ -1,18 +1,8 @@
-import math
-
-import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 
 def loop(x: Tensor) -> Tensor:
     for _ in range(3):
-        x = x * 2
-    return x
-
-
-def while_loop(x: Tensor) -> Tensor:
-    while True:
         x = x * 2
     return x
 
@@ -39,27 +29,9 @@ def chained(x: Tensor) -> Tensor:
     return 0 < x < 1
 
 
-def matched(x: Tensor, n: int) -> Tensor:
-    match n:
-        case 1:
-            return x
-    return x * 2
-
-
 def asserted(x: Tensor) -> Tensor:
     assert x.sum() > 0
     return x
-
-
-def raised(x: Tensor) -> Tensor:
-    raise ValueError
-
-
-def tried(x: Tensor) -> Tensor:
-    try:
-        return x * 2
-    finally:
-        pass
 
 
 def early(x: Tensor) -> Tensor:

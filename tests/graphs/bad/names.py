@@ -1,7 +1,6 @@
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
@@ -48,18 +47,6 @@ def module_as_value(x: Tensor) -> Tensor:
 
 def no_module_of_ours(x: Tensor) -> Tensor:
     return math.sin(x)
-
-
-def global_state(x: Tensor) -> Tensor:
-    global COUNT
-    COUNT = x
-    return x
-
-
-def imported(x: Tensor) -> Tensor:
-    import numpy
-
-    return x
 
 
 def unknown_overload(x: Tensor) -> Tensor:

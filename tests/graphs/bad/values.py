@@ -1,7 +1,6 @@
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -38,10 +37,6 @@ def backward(x: Tensor) -> Tensor:
 
 def resized(x: Tensor) -> Tensor:
     return x.resize_(2, 2)
-
-
-def in_numpy(x: Tensor) -> Tensor:
-    return x.numpy()
 
 
 def list_index(x: Tensor) -> Tensor:

@@ -1,16 +1,11 @@
 """Every kind of parameter and output that a graph supports."""
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 
 def maybe_dim(x: Tensor, d: int | None = None) -> Tensor:
     return x.argmax(d)
-
-
-def maybe_scaled(x: Tensor, s: float | None = None) -> Tensor:
-    return F.scaled_dot_product_attention(x, x, x, scale=s)
 
 
 def maybe_saved(x: Tensor, e: float | None = None) -> Tensor:

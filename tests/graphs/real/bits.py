@@ -16,11 +16,6 @@ def overwritten_part_of_bits(x: Tensor, y: Tensor) -> Tensor:
     return copied * y
 
 
-def bits_of_input(x: Tensor, y: Tensor) -> Tensor:
-    x.view(torch.float32).copy_(torch.cat([y, y], 1))
-    return x * 2
-
-
 def integer_bits_of_input(x: Tensor) -> Tensor:
     x.view(torch.int64).add_(1)
     return x * 2

@@ -17,12 +17,6 @@ def input_shifted(x: Tensor) -> Tensor:
     return x * 2
 
 
-def shifted_product(x: Tensor) -> Tensor:
-    y = x * 1
-    y[1:].mul_(y[:-1])
-    return y
-
-
 def parts_apart(x: Tensor) -> Tensor:
     y = x * 1
     y[:2].mul_(y[2:])
@@ -68,12 +62,6 @@ def transposed_in_place(x: Tensor) -> Tensor:
 def third_argument(x: Tensor) -> Tensor:
     y = x * 1
     y[1:].addcmul_(x[1:], y[:-1])
-    return y
-
-
-def added_at_indices(x: Tensor) -> Tensor:
-    y = x * 1
-    y.index_add_(0, torch.arange(4), y)
     return y
 
 

@@ -5,13 +5,6 @@ import torch
 from torch import Tensor
 
 
-def written_by_reshape(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    v = x.reshape(24)
-    v -= y.reshape(24)
-    x.add_(1.5)
-    return x, v
-
-
 def written_by_to(x: Tensor, y: Tensor) -> Tensor:
     v = x.to(torch.float64)
     v -= y

@@ -76,12 +76,6 @@ def perhaps_dropped_under_no_grad(x: Tensor, training: bool) -> Tensor:
     return (y * x).sum(0)
 
 
-def perhaps_dropped_channels(x: Tensor, training: bool) -> Tensor:
-    z = torch.feature_dropout(x[None], 0.5, training)
-    z[0, 1:].exp_()
-    return z.sum(0)
-
-
 # ---- an argument itself, or a view of it
 
 
@@ -104,10 +98,6 @@ def input_at_least_written(x: Tensor) -> Tensor:
 
 def each_at_least(x: Tensor, y: Tensor) -> list[Tensor]:
     return torch.atleast_3d([x, y])
-
-
-def permuted_by_einsum(x: Tensor) -> Tensor:
-    return torch.einsum("ij->ji", x)
 
 
 def permuted_by_einsum_written(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -134,11 +124,6 @@ def broadcast_halves_written(x: Tensor) -> tuple[Tensor, Tensor]:
     a, b = (x * 1).split([3, 1])
     c, d = torch.broadcast_tensors(a, b)
     return c * d, c
-
-
-def grid(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    a, b = torch.meshgrid(x[0], y[:, 0], indexing="ij")
-    return a, b * a
 
 
 def column_of_grid_written(x: Tensor, y: Tensor) -> Tensor:
@@ -191,13 +176,6 @@ def input_with_gaps(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     w = x.contiguous()
     x[0].add_(1)
     return w, x * y
-
-
-def a_copy_written_before_its_source(x: Tensor) -> tuple[Tensor, Tensor]:
-    v = x.t().contiguous()
-    v.mul_(2)
-    x.cos_()
-    return v, x
 
 
 def a_view_of_what_a_copy_left(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -11,13 +11,6 @@ def silent_view_of_view_written(x: Tensor, y: Tensor) -> Tensor:
     return x * y
 
 
-def silent_view_assigned(x: Tensor, y: Tensor) -> Tensor:
-    with torch.no_grad():
-        v = x[0]
-    v[0] = y[0, 0]
-    return x * y
-
-
 def silent_view_written_silently(x: Tensor, y: Tensor) -> Tensor:
     z = x * y
     with torch.no_grad():

@@ -8,12 +8,6 @@ from torch import Tensor
 # ---- always a copy
 
 
-def copy_squeezed(x: Tensor) -> Tensor:
-    v = x.t().contiguous()
-    v.squeeze_(0)
-    return v * 2
-
-
 def copy_changed_three_times(x: Tensor) -> Tensor:
     v = x.t().contiguous()
     v.unsqueeze_(0)
@@ -42,9 +36,6 @@ def row_of_dropped(x: Tensor, training: bool) -> Tensor:
     v = torch.dropout(x, 0.5, training)[0]
     v.unsqueeze_(1)
     return v
-
-
-# ---- always a view
 
 
 # ---- of inputs that share memory
