@@ -7,12 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from gradmill.extensions.graphs.ir import (
-    Declare,
-    Let,
-    Stmt,
-    uses,
-)
+from gradmill.extensions.graphs.ir import Declare, Do, Let, Stmt, When, code, merged, uses
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.print import backward, forward
 from gradmill.extensions.graphs.print.statements import lines
@@ -53,3 +48,12 @@ def test_a_statement_knows_each_variable_in_its_text(plans: list[GraphPlan]) -> 
                 assert words & known <= uses([each]).keys(), (plan.name, lines([each]))
                 checked += bool(words & known)
     assert len(plans) > 350 and checked > 4000
+
+
+def test_statements_under_one_condition_are_merged_if_they_are_adjacent() -> None:
+    one, other = (When(code("needs[0]"), (Do(code(call)),)) for call in ("f()", "g()"))
+    between = Do(code("h()"))
+    assert lines(merged([one, other])) == ["if (needs[0]) {", "  f();", "  g();", "}"]
+    assert merged([one, between, other]) == [one, between, other]
+    chosen = When(code("needs[0]"), (between,), (between,))
+    assert merged([chosen, one]) == [chosen, one]
