@@ -118,6 +118,22 @@ def test_an_item_of_a_list_has_known_sizes(tmp_path: Path) -> None:
     assert calls.count("aten::bmm") == 2 and "aten::matmul" not in calls
 
 
+class Whole(nn.Module):
+    """Whole numbers of a recorded composite, of a branch, of a cast; and what is computed from them."""
+
+    def forward(self, flag: Tensor, x: Tensor) -> tuple[Tensor, ...]:
+        factors, pivots = torch.linalg.lu_factor(x)
+        n = torch.cond(flag, lambda x: x.argmax(1), lambda x: x.argmin(1), (x,))
+        return torch.linalg.lu_solve(factors, pivots, x), pivots * 0.5, n * 0.5, x.long() * 0.5
+
+
+def test_whole_numbers_have_no_history(tmp_path: Path) -> None:
+    save(export(Whole(), (torch.tensor(True), torch.rand(3, 3))), tmp_path / "whole.pt2")
+    plan = Reading(tmp_path / "whole.pt2", "torch").plan()
+    assert [each.needs for each in plan.returned] == [(1,), (), (), ()]
+    assert set(plan.needs.refusals.values()) == {()} and plan.needs.gates == []
+
+
 def _renumbered(text: str) -> str:
     names: dict[str, str] = {}
     for word in text.replace(",", " ").replace("=", " ").replace("(", " ").replace(")", " ").split():
