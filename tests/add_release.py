@@ -202,7 +202,7 @@ def check(version: str, source: Source) -> bool:
             parts["file"], parts["function"] = result.files, result.functions
             parts["file of a checkout"] = [*trees.trees(version, source, folder, ["libtorch"], ())["--subset libtorch"]]
             parts["false"] = warned(source, folder)
-            print(releases.row(version, result), flush=True)
+            print(f"{version}: {result.written} files, {result.total} functions", flush=True)
         except Broken as error:
             parts["error"] = [str(error)]
             print(version)
@@ -251,7 +251,6 @@ def _add_all(options: argparse.Namespace, folder: Path) -> bool:
             sources[version] = releases.find_source(version, wheels, folder / version)
             with ZipFile(find_wheel(version, wheels) or download(version, wheels)) as archive:
                 write(version, Member(archive), sources[version].root)
-    print(releases.HEADING, flush=True)
     checked = [check(version, source) for version, source in sources.items()]
     return all(checked)
 

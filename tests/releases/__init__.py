@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
+from project import files_in
+
 TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent
 WHEELS = Path(os.environ.get("GRADMILL_WHEELS") or ROOT / "cache" / "wheels")
@@ -56,7 +58,6 @@ class Source(NamedTuple):
 class Result(NamedTuple):
     """How one release compares. `files` and `functions` name what differs."""
 
-    nodes: int
     written: int  # files
     total: int  # functions
     files: list[str]
@@ -175,18 +176,18 @@ def compare(source: Source, folder: Path, cache: Path) -> Result:
     expected = run_torchgen(source, theirs)
     gradmill(source, ours, cache, families=_of_autograd(source))
     result = _functions(gradmill(source, ours, cache, "show", "match"))
-    names = sorted({*filter(_is_made, _files(theirs / "files")), *_files(ours / "files")})
-    files = [name for name in names if _read(theirs / "files" / name) != _read(ours / "files" / name)]
+    wanted, made = files_in(theirs / "files"), files_in(ours / "files")
+    names = sorted({*filter(_is_made, wanted), *made})
+    files = [name for name in names if wanted.get(name) != made.get(name)]
     functions = [func for func in {**expected, **result} if expected.get(func) != result.get(func)]
-    nodes = _read(ours / "files" / "Functions.h").count(b"\nstruct TORCH_API ")
-    return Result(nodes, len(names), len(expected), files, functions)
+    return Result(len(names), len(expected), files, functions)
 
 
 def _of_autograd(source: Source) -> str:
-    """The families of what `torchgen_oracle.py` makes: of ATen's files only the classes that replay views."""
+    """The families of what `torchgen_oracle.py` makes: of ATen's files only the binding of view metas."""
     views = source.root / "torchgen" / "packaged" / "ATen" / "templates" / "ViewMetaClasses.h"
     subsets = "libtorch,pybindings,python"
-    return f"{subsets},view_metas,view_meta_bindings" if views.exists() else subsets
+    return f"{subsets},view_meta_bindings" if views.exists() else subsets
 
 
 def _is_made(name: str) -> bool:
@@ -194,26 +195,3 @@ def _is_made(name: str) -> bool:
     from gradmill.families.table import FAMILIES
 
     return any(family.owns(name) for family in FAMILIES.values())
-
-
-def _paths(folder: Path) -> list[Path]:
-    """The files below a folder, without gradmill's record of them."""
-    return [path for path in folder.rglob("*") if path.is_file() and ".gradmill" not in path.parts]
-
-
-def _files(folder: Path) -> list[str]:
-    return [path.relative_to(folder).as_posix() for path in _paths(folder)]
-
-
-def _read(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
-
-
-HEADING = f"{'release':10}{'Nodes':>7}{'functions':>11}{'files equal':>13}{'functions equal':>17}"
-
-
-def row(version: str, result: Result) -> str:
-    """A line of the table."""
-    files = f"{result.written - len(result.files)}/{result.written}"
-    functions = f"{result.total - len(result.functions)}/{result.total}"
-    return f"{version:10}{result.nodes:7}{result.total:11}{files:>13}{functions:>17}"

@@ -55,29 +55,8 @@ class Made(NamedTuple):
     files: dict[str, bytes]
 
 
-class Result(NamedTuple):
-    """How the backends of a release compare."""
-
-    total: int
-    refused: int  # by torchgen
-    different: list[str]
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether all verdicts and files are."""
-        return not self.different
-
-    def __str__(self) -> str:
-        equal = self.total - len(self.different)
-        return f"stubs of {equal}/{self.total} backends equal, {self.refused} of them refused by both"
-
-    def problems(self) -> list[str]:
-        """A line for each difference."""
-        return self.different
-
-
-def compare(source: Source, folder: Path, backends: Iterable[Path] = BACKENDS, mutated: int = 100) -> Result:
-    """Runs both programs on backends, and on mutations of the first one."""
+def compare(source: Source, folder: Path, backends: Iterable[Path] = BACKENDS, mutated: int = 100) -> list[str]:
+    """Runs both programs on backends, and on mutations of the first one. A line for each difference."""
     root, work = lay_out(source, folder / "root"), folder / "stubs"
     work.mkdir()
     cases = [Case(path) for path in backends]
@@ -89,10 +68,7 @@ def compare(source: Source, folder: Path, backends: Iterable[Path] = BACKENDS, m
     cases += [*of_keys(root, work), *of_all_operators(source, root, work), *of_classes(root, work)]
     wanted = by_torchgen(root, cases, work / "torchgen")
     made = [by_gradmill(source, case, work / "gradmill", work / "cache") for case in cases]
-    different = [
-        f"{case.file}: {problem}" for case, *both in zip(cases, wanted, made) if (problem := difference(*both))
-    ]
-    return Result(len(cases), sum(bool(each.error) for each in wanted), different)
+    return [f"{case.file}: {problem}" for case, *both in zip(cases, wanted, made) if (problem := difference(*both))]
 
 
 def definitions(header: str, class_name: str) -> str:

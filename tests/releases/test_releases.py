@@ -333,9 +333,8 @@ def test_one_command_adds_a_release(tmp_path: Path) -> None:
     renamed(available(partial(wheel_of, KNOWN[-1], WHEELS)), wheels / f"torch-{NEXT}-py3-none-any.whl")
     done = clone.run("tests.add_release", NEXT, "--wheels", wheels)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    nodes, functions, files, same = done.stdout.splitlines()[1].split()[1:]
-    assert int(nodes) > 600 and int(functions) > 3000
-    assert [len(set(each.split("/"))) for each in (files, same)] == [1, 1]
+    (files, functions) = re.findall(r"(\d+) f", done.stdout)
+    assert int(files) > 60 and int(functions) > 3000
     names = clone.names()
     assert "cumsum_backwards" in read_names(minor(NEXT), names).helpers
     assert "cumsum_backwards" not in read_names(minor(KNOWN[-1]), names).helpers
