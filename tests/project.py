@@ -287,11 +287,12 @@ class Project:
         """The same, from that of a clean build."""
         return [unit["unit"] for unit in json.loads(self.clean_manifest())["units"]]
 
-    def by_torchgen(self, out: Path) -> dict[str, bytes]:
-        """The files that torchgen makes of the set; subprocess.CalledProcessError where it refuses it."""
+    def by_torchgen(self, out: Path, *words: str) -> dict[str, bytes]:
+        """The files that torchgen makes of the set, by default all of autograd; subprocess.CalledProcessError where it
+        refuses it. `words`: other options of the oracle."""
         files = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
         paths = [f"--{name}={self.path(file)}" for name, file in {**files, "templates": "templates"}.items()]
-        command = [sys.executable, ROOT / "tests" / "torchgen_oracle.py", *paths, f"--out={out}"]
+        command = [sys.executable, ROOT / "tests" / "torchgen_oracle.py", *paths, *(words or [f"--out={out}"])]
         subprocess.run(command, check=True)
         return files_in(out)
 

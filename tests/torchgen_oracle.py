@@ -7,10 +7,8 @@ Writes the nine Node files, those of other families where there are templates of
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 
 def main() -> None:
@@ -22,7 +20,7 @@ def main() -> None:
     parser.add_argument("--templates", required=True)
     parser.add_argument("--out", help="folder for the files")
     parser.add_argument("--python", help="folder for the files that Python needs; the rest is not made")
-    parser.add_argument("--aten", help="ATen's templates: with --python, the classes of view metas, too")
+    parser.add_argument("--aten", help="ATen's templates: with --python, the binding of view metas, too")
     parser.add_argument("--match", help="file for the JSON lines")
     parser.add_argument("--differentiability", help="file for what `gradmill show differentiability` must print")
     options = parser.parse_args()
@@ -37,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     if any((options.out, options.match, options.differentiability)):
         compare(options)
     if options.aten and (Path(options.aten) / "ViewMetaClasses.h").exists():
-        write_view_metas(options.native, options.tags, options.aten, options.python)
+        write_view_bindings(options.native, options.tags, options.aten, options.python)
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -90,37 +88,12 @@ def write_python(native: str, tags: str, derivatives: str, templates: str, out: 
     (Path(out) / "deprecated.yaml").unlink(missing_ok=True)
 
 
-def write_view_metas(native: str, tags: str, templates: str, out: str) -> None:
-    """The classes of view metas, of all that torchgen writes for ATen, and their Python binding."""
-    from torchgen import gen
+def write_view_bindings(native: str, tags: str, templates: str, out: str) -> None:
+    """The Python binding of the classes of view metas. torchgen.gen writes these."""
     from torchgen.gen_functionalization_type import gen_functionalization_view_meta_classes
     from torchgen.selective_build.selector import SelectiveBuilder
-    from torchgen.utils import FileManager
 
-    selector = SelectiveBuilder.get_nop_selector()
-    gen_functionalization_view_meta_classes(native, tags, selector, out, templates)
-    with TemporaryDirectory() as name:
-        source = Path(name)
-        (source / "native").mkdir()
-        (source / "native" / "native_functions.yaml").symlink_to(Path(native).resolve())
-        (source / "native" / "tags.yaml").symlink_to(Path(tags).resolve())
-        (source / "templates").symlink_to(Path(templates).resolve())
-        write = FileManager.write_with_template
-
-        def write_view_metas_only(self, name, template, env):
-            if str(name).startswith("ViewMetaClasses"):
-                write(self, name, template, env)
-
-        FileManager.write_with_template = write_view_metas_only
-        FileManager.write_sharded = FileManager.write_sharded_with_template = lambda *arguments, **named: None
-        sys.modules["__main__"].__file__ = gen.__file__
-        out = str(Path(out).resolve())
-        os.chdir(name)  # some folders are made below the current one
-        sys.argv = ["gen.py", "-s", str(source), "-d", name, "--generate", "sources", "--per-operator-headers"]
-        gen.main()
-        for file in source.glob("ViewMetaClasses.*"):
-            (Path(out) / "ATen").mkdir(exist_ok=True)
-            file.rename(Path(out) / "ATen" / file.name)
+    gen_functionalization_view_meta_classes(native, tags, SelectiveBuilder.get_nop_selector(), out, templates)
 
 
 def comment_as_packaged() -> None:

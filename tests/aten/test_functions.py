@@ -11,7 +11,7 @@ from torchgen_gen import SHIMS, Refused
 
 from aten.conftest import FOLDER, Expected, generated
 
-FAMILIES = "cpp_api,composite_kernels,functionalize"
+FAMILIES = "cpp_api,composite_kernels,functionalize,view_metas"
 SELECTED = "operators:\n  aten::exp: {}\n  aten::odd_look: {}\n"
 
 
@@ -29,6 +29,7 @@ def test_odd_calls_equal_torchgens(odd: Project, by_gen: Expected) -> None:
     assert of_operators <= files.keys()
     assert len(of_operators) > 20
     assert b"odd_pieces_ViewMeta>(has_symbolic_inputs, 0," in files["RegisterFunctionalizationEverything.cpp"]
+    assert b"struct TORCH_API odd_views_ViewMeta" in files["ViewMetaClasses.h"]
 
 
 def test_selected_operators_are_not_functionalized(odd: Project, by_gen: Expected) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from server import Server
 from torchgen_gen import SEED
-from torchgen_oracle import matched_functions, write_python
+from torchgen_oracle import matched_functions, write_python, write_view_bindings
 
 
 class Oracle(Server):
@@ -95,14 +95,10 @@ def _run_gen(source: str, out: str, words: list[str]) -> str:
 
 def _run_python(files: tuple[str, ...], out: Path) -> None:
     """What runs at once with all of PyTorch's generators: derivatives are matched, too, and wrong ones are refused."""
-    from torchgen.gen_functionalization_type import gen_functionalization_view_meta_classes
-    from torchgen.selective_build.selector import SelectiveBuilder
-
     native, tags, derivatives, templates = files
     matched_functions(native, tags, derivatives, templates, None)
     write_python(native, tags, derivatives, templates, str(out))
-    selector = SelectiveBuilder.get_nop_selector()
-    gen_functionalization_view_meta_classes(native, tags, selector, str(out), f"{templates}/ATen")
+    write_view_bindings(native, tags, f"{templates}/ATen", str(out))
 
 
 if __name__ == "__main__":
