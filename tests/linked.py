@@ -1,36 +1,29 @@
-"""Every generated source of a set, compiled, linked into one library and loaded into torch: `python -m tests.linked`.
+"""Every generated source of a set, compiled, linked into one library and loaded into torch.
 
 Torch's dispatcher then says which kernels of the library it knows: each must be registered once. The linker refuses
-what is defined twice, the loader what nothing defines. The vendor's set and some operators of core in upstream's
-layout: the other one registers the same kernels. With `--whole` both layouts, and all of core: that takes six minutes.
+what is defined twice, the loader what nothing defines. `python linked.py LIBRARY` loads one, and prints its kernels.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-if __name__ == "__main__":  # as a module of `tests`, or as a script
+if __name__ == "__main__":  # as pytest has it on the path
     sys.path.insert(0, str(Path(__file__).parent))
 
 from cpp.extension import with_own_names
 from cpp.toolchain import compile_flags, hasty_flags, link_flags, precompiled
-from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, ROOT, run_program
 
-RELEASE = (CORE / "RELEASE").read_text().strip()
 EXAMPLE = ROOT / "examples" / "vendor"
 LAYOUTS = ("upstream", "split")
 SHARDS = 2  # of the split layout
-# In place, out of place, with out, views, lists, a factory, one with SymInts, one that is composite.
-OPERATORS = ("add", "mul", "exp", "t", "select", "full", "sum", "expand", "square")
 _BLOCK = re.compile(r"^TORCH_LIBRARY_IMPL\((\w+), (\w+), m\) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _IMPL = re.compile(r'm\.impl\(\s*"([^"]+)"')
 _KNOWN = re.compile(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: registered at (.*):\d+ :: ", re.MULTILINE)
@@ -53,14 +46,9 @@ def example() -> Linked:
     return Linked("toy", EXAMPLE, (own,), (own / "device.cpp", own / "operators.cpp"))
 
 
-def core(folder: Path, operators: Sequence[str] = OPERATORS) -> Linked:
-    """Operators of core, or without any all of them."""
-    templates = CORE / "templates"
-    if not operators:
-        return Linked("core", CORE, (templates,), (ROOT / "tests" / "cpp" / "core_operators.cpp",))
-    made = make_folder(folder / "core", CORE, RELEASE)
-    of_families(read_specs(CORE), operators).write(made)
-    return Linked("core", made, (templates,), ())
+def core() -> Linked:
+    """All of core."""
+    return Linked("core", CORE, (CORE / "templates",), (ROOT / "tests" / "cpp" / "core_operators.cpp",))
 
 
 def generate(of: Linked, layout: str, folder: Path) -> Path:
@@ -71,7 +59,7 @@ def generate(of: Linked, layout: str, folder: Path) -> Path:
     return generated
 
 
-def build(of: Linked, generated: Path, *, joined: bool = True) -> Path:
+def build(of: Linked, generated: Path, *, joined: bool) -> Path:
     """The library of all generated sources. `joined`: whether kernels are compiled together, as are bindings; each file
     costs three seconds next to its own text. What stands in two of them does not compile then."""
     flags = [*compile_flags(generated, *of.include), *hasty_flags(), "-Winvalid-pch", "-include", precompiled("-O0")]
@@ -110,7 +98,7 @@ def written(generated: Path) -> Kernels:
 
 def loaded(library: Path) -> Kernels:
     """How often torch's dispatcher knows each kernel of a library, active or not: asked in a process of its own."""
-    return Counter(json.loads(run_program(sys.executable, __file__, "--load", library).splitlines()[-1]))
+    return Counter(json.loads(run_program(sys.executable, __file__, library).splitlines()[-1]))
 
 
 def _load(library: Path) -> Kernels:
@@ -128,30 +116,16 @@ def _load(library: Path) -> Kernels:
     return kernels
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--whole", action="store_true", help="all of core, each source by itself")
-    parser.add_argument("--only", choices=("toy", "core"), help="one of the two sets")
-    parser.add_argument("--folder", type=Path, default=None, help="where to work")
-    parser.add_argument("--load", type=Path, help="load a library and print its kernels")
-    options = parser.parse_args()
-    if options.load is not None:
-        print(json.dumps(_load(options.load)))
-        return
-    with tempfile.TemporaryDirectory() as spare:
-        folder = (options.folder or Path(spare)).resolve()
-        folder.mkdir(parents=True, exist_ok=True)
-        both = (example(), core(folder, () if options.whole else OPERATORS))
-        for of in (of for of in both if options.only in (None, of.name)):
-            generated = {layout: generate(of, layout, folder) for layout in LAYOUTS}
-            kernels, other = map(written, generated.values())
-            assert kernels == other, (kernels - other, other - kernels)
-            assert set(kernels.values()) == {1}, kernels.most_common(5)
-            for layout in LAYOUTS if options.whole else LAYOUTS[:1]:
-                result = loaded(build(of, generated[layout], joined=not options.whole))
-                assert result == kernels, (result - kernels, kernels - result)
-                print(f"{of.name}, {layout}: {len(result)} kernels, each registered once", flush=True)
+def assert_registered_once(of: Linked, folder: Path, layouts: Sequence[str], *, joined: bool) -> None:
+    """Both layouts register the same kernels; torch knows those of the libraries of `layouts`, each once."""
+    generated = {layout: generate(of, layout, folder) for layout in LAYOUTS}
+    kernels, other = map(written, generated.values())
+    assert kernels == other, (kernels - other, other - kernels)
+    assert {*kernels.values()} == {1}, kernels.most_common(5)
+    for layout in layouts:
+        result = loaded(build(of, generated[layout], joined=joined))
+        assert result == kernels, (result - kernels, kernels - result)
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(_load(Path(sys.argv[1]))))

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from pathlib import Path
 
+import linked
 import pytest
-from project import ROOT
 
 from cpp import toolchain
 
+pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
-@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-@pytest.mark.parametrize(
-    "words",
-    [
-        pytest.param("tests.linked --only toy", marks=pytest.mark.slow(35)),
-        pytest.param("tests.linked --only core", marks=pytest.mark.campaign),
-    ],
-)
-def test_each_kernel_is_registered_once_in_the_loaded_library(words: str) -> None:
-    command = [sys.executable, "-m", *words.split()]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-8000:]
-    assert ": 0 kernels" not in done.stdout and "kernels, each registered once" in done.stdout
+
+@pytest.mark.slow(35)
+def test_each_kernel_of_a_vendor_is_registered_once_in_the_loaded_library(tmp_path: Path) -> None:
+    linked.assert_registered_once(linked.example(), tmp_path, ["upstream"], joined=True)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("of", [linked.example(), linked.core()], ids=["vendor", "core"])
+def test_each_kernel_is_registered_once_in_both_layouts(of: linked.Linked, tmp_path: Path) -> None:
+    """Each source by itself, of core all: that takes minutes."""
+    linked.assert_registered_once(of, tmp_path, linked.LAYOUTS, joined=False)
