@@ -17,7 +17,7 @@ import older_execution
 import pytest
 import remote_servers
 from cpp import toolchain
-from project import ROOT, Project, files_in, replace_once
+from project import Project, files_in, replace_once
 from with_bazel import Bazel, needs_bazel, newer_program
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp
@@ -56,10 +56,7 @@ class Clone:
 
     def expected(self, folder: Path) -> dict[str, bytes]:
         """What a plain run makes of the specs."""
-        project = Project.__new__(Project)
-        variables = {"specs": self.specs, "generated": folder / "generated", "cache": folder / "cache"}
-        project._place(folder, packaged=False, root=ROOT, name="core")
-        project.run(**variables, families="nodes", layout="split", shards=SHARDS).ok()
+        Project.at(folder).run(specs=self.specs, families="nodes", layout="split", shards=SHARDS).ok()
         files = files_in(folder / "generated")
         return {name: data for name, data in files.items() if name.startswith("Functions") and _is_cpp(name)}
 

@@ -195,11 +195,7 @@ class JudgeOfAten:
         variables = variables_of([*words], self._folder / "ATen")
         ours = clean_build(self._folder, self._scratch / "gradmill", **variables)
         if not error and any(reason in ours.refusal for reason in REFUSED_HERE):
-            return Verdict(False, "", ours.refusal, documented=True)
+            return Verdict(False, "", ours.refusal)  # as documented
         made = {name.removeprefix("ATen/"): data for name, data in ours.files.items() if name.startswith("ATen/")}
         expected = {} if error else files_in(theirs)
         return compared(error, ours, made, {name: expected[name] for name in expected if not name.startswith(_LATER)})
-
-    def keep(self, folder: Path) -> None:
-        """Copies the last set, to look at."""
-        shutil.copytree(self._folder / "ATen" / "native", folder, dirs_exist_ok=True)

@@ -1,7 +1,7 @@
 """Every key of the YAML files with every kind of value, every type in every place of a schema: gradmill and torchgen
 must reach one verdict, and write the same bytes.
 
-python -m tests.campaigns kinds [--count N] [--seed N] [--minutes M] [--only WORD] [--list]
+python -m tests.campaigns kinds [--count N] [--seed N] [--minutes M] [--only WORD]
 """
 
 from __future__ import annotations
@@ -95,14 +95,10 @@ class Judge:
 def main(words: Sequence[str]) -> int:
     parser = options(__doc__, None)
     parser.add_argument("--only", default="", metavar="WORD", help="those whose name has the word")
-    parser.add_argument("--list", action="store_true", help="names them only")
     wanted = parser.parse_args(words)
     chosen = [probe for probe in probes() if wanted.only in probe.name]
     if wanted.count is not None:
         chosen = Random(wanted.seed).sample(chosen, min(wanted.count, len(chosen)))
-    if wanted.list:
-        print(*(probe.name for probe in chosen), sep="\n")
-        return 0
     with tempfile.TemporaryDirectory(prefix="gradmill-") as folder, Oracle() as torchgen:
         judge_ = Judge(Path(folder), torchgen)
         return run((judge_.judge(probe).trial(probe.name) for probe in chosen), wanted)

@@ -1,6 +1,6 @@
 """Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
 
-python -m tests.campaigns sets [--python | --aten [--flags] [--only TYPE]] [--count N] [--keep DIR]
+python -m tests.campaigns sets [--python | --aten [--flags] [--only TYPE]] [--count N]
 
 With --python, the files by which Python sees operators, from schemas, tags and deprecated forms. With
 --aten, those that torchgen.gen writes, and with --flags with random arguments of it; with --only those of one type,
@@ -278,14 +278,9 @@ class Judge:
         specs.write(self._folder)
         return judge(self._folder, self._scratch, self._torchgen, python=self._python)
 
-    def keep(self, folder: Path) -> None:
-        """Copies the last set, to look at."""
-        shutil.copytree(self._folder, folder, dirs_exist_ok=True)
-
 
 def main(words: Sequence[str]) -> int:
     parser = options(__doc__, SETS)
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the sets with unequal verdicts are kept")
     parser.add_argument("--python", action="store_true", help="what Python bindings are made from")
     parser.add_argument("--aten", action="store_true", help="what torchgen.gen writes")
     parser.add_argument("--flags", action="store_true", help="with --aten: with random arguments of torchgen.gen")
@@ -301,8 +296,6 @@ def main(words: Sequence[str]) -> int:
 
         def trial(seed: int) -> Trial:
             verdict, made = judge_.judge(seed)
-            if verdict.wrong and wanted.keep:
-                judge_.keep(wanted.keep / str(seed))
             return verdict.trial(f"seed {seed} ({', '.join(made)})")
 
         return run(map(trial, itertools.count(wanted.seed)), wanted)

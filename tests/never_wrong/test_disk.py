@@ -93,7 +93,6 @@ def _remount(disk: Path, options: str) -> None:
 # ---- full
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("limit", FILE_LIMITS)
 def test_a_write_that_fails_is_reported_and_leaves_nothing_half_written(
     project: Project, sound: dict[str, bytes], limit: int
@@ -113,7 +112,6 @@ def test_the_report_of_a_failed_write_says_that_other_files_may_be_new(
     assert_whole(project, sound)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("limit", FILE_LIMITS)
 def test_a_write_that_fails_after_an_edit_leaves_the_old_files_or_the_new(built: Project, limit: int) -> None:
     before = built.files()
@@ -125,7 +123,6 @@ def test_a_write_that_fails_after_an_edit_leaves_the_old_files_or_the_new(built:
     assert_mended(built, after)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", DISK_SIZES)
 def test_a_full_disk_is_reported_and_leaves_nothing_half_written(
     project: Project, disk: Path, sound: dict[str, bytes], size: int
@@ -225,7 +222,6 @@ def test_a_file_where_a_folder_is_expected_and_the_other_way_round_is_reported(
 # ---- vanishing
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp"])
 def test_a_template_that_vanishes_during_the_run_is_the_next_runs_business(
     project: Project, sound: dict[str, bytes], name: str

@@ -124,7 +124,6 @@ def assert_refused(project: Project, *arguments: str) -> None:
     assert project.files() == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ADDED)
 def test_what_is_added_to_a_file_is_refused(project: Project, what: str) -> None:
     name, data = ADDED[what]
@@ -149,7 +148,6 @@ def test_what_is_put_in_front_of_a_file_later_is_refused(built: Project) -> None
     assert built.run().status == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [D, T])
 @pytest.mark.parametrize("what", WHOLE)
 def test_a_file_that_is_something_else_is_refused(project: Project, what: str, name: str) -> None:
@@ -157,7 +155,6 @@ def test_a_file_that_is_something_else_is_refused(project: Project, what: str, n
     assert_refused(project)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", FORMULAS)
 def test_a_formula_without_end_is_refused(project: Project, what: str) -> None:
     project.set_formula("mv", "vec", FORMULAS[what])
@@ -179,7 +176,6 @@ def test_a_release_that_is_none_is_refused(project: Project, data: bytes) -> Non
     assert run.status == (0 if data.startswith(b"2.13.0") else 3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["upstream", "split"])
 @pytest.mark.parametrize("data", TEMPLATES, ids=lambda data: repr(data[:12]))
 def test_a_template_that_is_none_is_refused_or_filled(project: Project, data: bytes, layout: str) -> None:

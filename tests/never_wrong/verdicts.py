@@ -15,11 +15,6 @@ class Verdict(NamedTuple):
     accepted: bool
     wrong: str
     detail: str = ""
-    documented: bool = False  # whether gradmill alone refuses it, as its docs say
-
-    def __str__(self) -> str:
-        agreed = "accepted by both" if self.accepted else "refused by both"
-        return self.wrong or ("refused here, as documented" if self.documented else agreed)
 
     def trial(self, what: str) -> Trial:
         """Of a campaign. `what`: the set."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from small import Installed, Small
 
 from . import __doc__ as doc
 from .hold import References, outcome, wrong
-from .settings import Case, cases, impossible, table, title
+from .settings import Case, cases, title
 from .work import Programs
 
 
@@ -21,18 +20,9 @@ def main(words: Sequence[str]) -> int:
     parser = options(doc, None)
     parser.add_argument("--quick", action="store_true", help="the usual values only")
     parser.add_argument("--only", default="", help="the cases whose name has this text")
-    parser.add_argument("--list", action="store_true", help="run nothing")
     wanted = parser.parse_args(words)
     seed = wanted.seed or None
-    all_cases, values = cases(quick=wanted.quick, seed=seed), table(quick=wanted.quick, seed=seed)
-    print(f"{len(values)} settings, {len(all_cases)} cases")
-    reasons = Counter(impossible(values, all_cases).values())
-    for reason, count in reasons.items():
-        print(f"{count:5} pairs: {reason or 'NO REASON'}")
-    chosen = [case for case in all_cases if wanted.only in title(case)]
-    if wanted.list:
-        print(*map(title, chosen), sep="\n")
-        return 0
+    chosen = [case for case in cases(quick=wanted.quick, seed=seed) if wanted.only in title(case)]
     with tempfile.TemporaryDirectory() as name:
         return run(_trials(chosen, Path(name).resolve()), wanted)
 

@@ -236,15 +236,6 @@ def test_values_of_a_process_that_commits_nothing_change_no_row(toy: Toy, monkey
     assert toy.warned == []
 
 
-def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradmill.store.sqlite._WAIT", 0.1)
-    toy.run((total, "x"))
-    toy.inputs["x"] = b"a: o\n"
-    total(toy.begin(), "x")
-    toy.inputs["x"] = TEXT
-    assert toy.run((total, "x")) == ([11], [])
-
-
 def test_a_process_that_stays_goes_on_after_a_round_that_was_not_kept(toy: Toy) -> None:
     db = toy.open()
     toy.run((total, "x"), (page, "x"), db=db)
