@@ -20,11 +20,10 @@ def upstream_rules(root: Path) -> dict[str, list[str] | dict[str, object] | int]
 def missing_rows(version: str, root: Path) -> list[str]:
     """What differs between gradmill's facts of a release and the torchgen in `root`: the rows of `releases/facts`,
     those that end and those that begin, after their field."""
-    from gradmill.releases import KNOWN, minor, resolve
+    from gradmill.releases import KNOWN, minor, newest_at, resolve
 
-    known = [minor(each) for each in KNOWN]
-    of = minor(version)
-    release, before = resolve(of), known[max(known.index(of) - 1, 0)]
+    of = minor(version)  # of one that is added KNOWN may be the text before
+    release, before = resolve(of), newest_at(of, [each for each in map(minor, KNOWN) if each != of]) or of
     rows = []
     for field, theirs in upstream_rules(root).items():
         own, other = lines_of(getattr(release, field)), lines_of(theirs)
