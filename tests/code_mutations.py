@@ -32,7 +32,7 @@ TESTS = {  # of a folder of `gradmill`, with those in it: the tests that should 
     "io": ("tests/query", "tests/session/test_folder_record.py"),
     "problems": ("tests/browse/test_bad.py", "tests/problems"),
     "grammar": ("tests/grammar", *EQUALITY),
-    "cpp": ("tests/cpp", *EQUALITY),
+    "cpp": ("tests/cpp", "tests/rules", *EQUALITY),
     "model": EQUALITY,
     "releases": (*EQUALITY, "tests/releases"),
     "specs": ("tests/specs", *EQUALITY, "tests/vendors"),
