@@ -88,7 +88,7 @@ def in_cache(folder: Path, name: str) -> Path:
 
 def with_end(text: str, end: str) -> str:
     """The text of pipeline/gradmill/stages/shard.py, changed so that each generated file has one more line."""
-    before, joined, after = text.rpartition("between_blocks.encode()")
+    before, joined, after = text.rpartition("part.encode()")
     assert joined
     return f'{before}{joined} + b"{end}\\n"{after}'
 

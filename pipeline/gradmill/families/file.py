@@ -151,12 +151,13 @@ class Ended(Struct, frozen=True, gc=False, array_like=True):
 
     text: memoryview  # large: it is decoded without a copy
     end: bytes
+    quotes: bool  # whether it contains the delimiter of a docstring
 
 
 def ended(text: str) -> Ended:
     """A text, prepared for insertion into a file."""
     stripped = text.rstrip()
-    return Ended(memoryview(stripped.encode()), text[len(stripped) :].encode())
+    return Ended(memoryview(stripped.encode()), text[len(stripped) :].encode(), QUOTES in stripped)
 
 
 def joined(texts: Iterable[tuple[T, Ended]]) -> Iterator[tuple[T, bytes, memoryview]]:

@@ -4,8 +4,7 @@ A file is an outline of text and blocks. A block has the pieces of a group of ne
 the blocks of its own group only.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -260,30 +259,32 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
 @unkept
 def contents(db: Database, layout: str, shards: int, name: str) -> Parts:
     """The bytes of a generated file, as parts that are written one after another. `shards`: 0 for upstream's number."""
-    encoded = Parts(_encoded(db, layout, shards, name))
-    if any(QUOTES.encode() in bytes(part) for part in encoded):
+    encoded, quotes = _encoded(db, layout, shards, name)
+    if quotes:
         encoded = Parts([formatted(db, b"".join(encoded).decode()).encode()])
     names = paths(db)
     return encoded if names is None else Parts([numbered(b"".join(encoded), f"{names.generated}/{name}")])
 
 
-def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes | memoryview]:
-    """A file in parts: each block, and the text between two, which may begin the quotes of a docstring in one hole."""
+def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, bool]:
+    """A file in parts, and whether it contains the quotes of a docstring."""
+    filled = outline(db, layout, shards, name)
+    quotes = QUOTES in "".join("\n" if isinstance(part, Blocks) else part for part in filled)
     listed = [(at, block(db, *at)) for at in blocks(db, layout, shards, name)]
-    places, between_blocks = count(), ""
-    for part in outline(db, layout, shards, name):
-        if not isinstance(part, Blocks):
-            between_blocks += part
-            continue
-        yield between_blocks.encode()
-        between_blocks = ""
-        if part.marks == SORTED:
-            yield ordered(db, layout, shards, name, part.family, part.place).encode()
+    encoded: list[bytes | memoryview] = []
+    place = 0
+    for part in filled:
+        if isinstance(part, Blocks) and part.marks == SORTED:
+            encoded.append(ordered(db, layout, shards, name, part.family, part.place).encode())
+        elif isinstance(part, Blocks):
+            texts = [(at, each[place]) for at, each in listed]
+            for _, between, own in joined(texts):
+                encoded += (between, own)
+            quotes = quotes or any(each.quotes for _, each in texts)
+            place += 1
         else:
-            place = next(places)
-            for _, between, own in joined((at, each[place]) for at, each in listed):
-                yield from (between, own)
-    yield between_blocks.encode()
+            encoded.append(part.encode())
+    return Parts(encoded), quotes
 
 
 @query
