@@ -41,8 +41,9 @@ class Place:
         return self.made(forked.gradmill([*(command or ("run", "-v")), *self.words(variables)]), variables)
 
     def made(self, run: Run, variables: Mapping[str, object]) -> Made:
-        """What a run with these variables left."""
-        return Made(run, self.files(), manifest_in(self.cache / Path(str(variables["specs"])).name))
+        """What a run with these variables left. A refused one leaves the manifest as it was, damaged or not."""
+        manifest = b"" if run.status else manifest_in(self.cache / Path(str(variables["specs"])).name)
+        return Made(run, self.files(), manifest)
 
     def files(self) -> dict[str, bytes]:
         """The generated files; depfiles name folders, and so are not compared."""
