@@ -323,7 +323,8 @@ def test_what_goes_is_removed_from_other_folders_too(checkout: Checkout) -> None
     before = files(checkout), sorted(shims.iterdir())
     text = path.read_text()
     path.write_text(text + "- func: in/one(Tensor self) -> Tensor\n")
-    checkout.run(*words, "--xpu").ok()
+    checkout.run(*words, "--xpu", "-o", str(checkout.root / "lists.cmake")).ok()
+    assert {path.name for path in checkout.root.glob("*_lists.cmake")} >= {"cpu_vec_lists.cmake", "xpu_lists.cmake"}
     made = {*files(checkout)} - {*before[0]}
     assert {"RegisterXPU_0.cpp", "ops/in/one_ops.h"} <= made and (shims / "c_shim_xpu.cpp").exists()
     path.write_text(text)

@@ -62,7 +62,7 @@ def interpreter(version: str, folder: Path, index: str) -> Path:
 
 def check(python: Path, count: int, folder: Path) -> Row:
     """Compares programs and models with eager of the torch of a Python."""
-    environment = os.environ | {"GRADMILL_OBJECTS": str(folder / "objects")}
+    environment = os.environ | {"GRADMILL_OBJECTS": str(folder / "objects"), "PYTHONPATH": str(ROOT / "pipeline")}
 
     def ended(*words: str) -> tuple[bool, str]:
         command = [str(python), "-m", *words]

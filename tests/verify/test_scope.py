@@ -97,8 +97,11 @@ def test_all_formulas_are_taken_where_there_is_nothing_to_compare_with(
     git(repository.folder, "reset", "-q", "committed")
     assert repository.gradmill("verify").ok().stdout.startswith("none of ")
     assert "no C++ compiler" in repository.gradmill("verify", "--all").stderr
-    refused = repository.gradmill("verify", "exp", "--all")
-    assert (refused.status, "leave it out, or leave out names and against=" in refused.stderr) == (3, True)
+    for refused in (
+        repository.gradmill("verify", "exp", "--all"),
+        repository.gradmill("verify", "--all", against="HEAD"),
+    ):
+        assert (refused.status, "leave it out, or leave out names and against=" in refused.stderr) == (3, True)
 
 
 # ---- while it runs

@@ -210,6 +210,16 @@ def input_dropped_on_demand(x: Tensor, training: bool) -> Tensor:
     return x * 2
 
 
+# ---- out arguments
+
+
+def drawn_into(x: Tensor, y: Tensor) -> Tensor:
+    """Refused if `x` needs a gradient: the out variant is made of others, and has no derivative."""
+    z = x * 1
+    torch.randn(z.shape, out=z)
+    return z * y
+
+
 # ---- unknown to autograd
 
 
