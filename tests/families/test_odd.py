@@ -98,6 +98,11 @@ REFUSED: dict[str, tuple[str, str]] = {
     "returns 2 values": view("Tensor(a) self", "(Tensor(a), int)"),
     "'self' is not the first argument": view("int x, Tensor(a) self"),
     "'size' is a list but its default '1' is not": function("odd_like(Tensor self, SymInt[] size=1) -> Tensor"),
+    ": _foreach_odd: argument 'x' is a list but its default '1' is not": (
+        f"- func: odd(Tensor self, Tensor x=1) -> Tensor\n{PLAIN}\n"
+        f"- func: _foreach_odd(Tensor[] self, Tensor[] x=1) -> Tensor[]\n{UNCHECKED}",
+        "- name: odd(Tensor self, Tensor x=1) -> Tensor\n  self: grad\n",
+    ),
     "a view with derivatives needs some for Default": (
         view("Tensor(a) self")[0],
         "- name: values.odd(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    AutogradCUDA:\n      self: grad\n",

@@ -5,7 +5,7 @@ torchgen: `gen_variable_type.gen_variable_type_func`, `gen_variable_type.emit_bo
 
 from __future__ import annotations
 
-from gradmill.cpp.bindings import cpp_name, passing_of
+from gradmill.cpp.bindings import check_default, cpp_name, passing_of
 from gradmill.cpp.dispatcher import kernel_name, parameters, returned_results, returns_type
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.families.variable_type.files import definition_of, registration_of
@@ -33,7 +33,10 @@ def render(of: FunctionWithDerivatives, release: Release, *, marks: bool = False
         )
     if of.derivatives is None and BOXED_FALLBACK not in release.left_out and falls_back(function, release):
         return {registration_of(DEFAULT_KEY): text["fallback"].fill({"operator": name})}
-    pieces = {}
+    pieces, how = {}, passing_of(function, release, symint=True)
+    for argument in function.func.arguments:  # upstream prints defaults to unpack the arguments, and drops them
+        if argument.default is not None:
+            check_default(argument, how)
     derivatives: tuple[KernelDerivative | None, ...] = of.derivatives or (None,)
     for derivative in derivatives:
         key = derivative.dispatch_key if derivative is not None else DEFAULT_KEY
