@@ -218,7 +218,7 @@ def test_a_store_that_is_only_read_is_not_trusted_after_it_changed(toy: Toy, mon
     monkeypatch.setattr("gradmill.store.sqlite.os.access", lambda path, _: Path(path).name != "rows")
     db = toy.begin()
     read = row_of_query(length, ("x", "a"))
-    assert row_of_query(total, ("x",)) in db.all_readers(read)
+    assert row_of_query(total, ("x",)) in db.readers(read, None)
     os.utime(toy.path)
     with pytest.raises(StoreDamaged, match="it changes while it is read"):
-        db.all_readers(read)
+        db.readers(row_of_query(length, ("x", "b")), None)

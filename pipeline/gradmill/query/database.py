@@ -193,7 +193,7 @@ class Database(Engine):
         known = live.get(call.row)
         if known is None:
             live[call.row] = False
-            readers = sorted(self.all_readers(call.row), key=lambda row: not live.get(row))  # live ones first
+            readers = sorted(self.readers(call.row, None), key=lambda row: not live.get(row))  # live ones first
             known = live[call.row] = any(self._is_live_reader(row, call.row, live, within) for row in readers)
         return known
 

@@ -404,16 +404,11 @@ class Engine:
             call.past = self._store.past(call.row)
         return call.past
 
-    def readers(self, row: Row, items: Collection[Item] = (None,)) -> set[Row]:
-        """The rows that have, or had, a dependency on one of a row's items; on its value, if none are named."""
-        unsaved = {reader for item, reader in self._readers.of(row) if item in items}
+    def readers(self, row: Row, items: Collection[Item] | None = (None,)) -> set[Row]:
+        """The rows that have, or had, a dependency on one of a row's items, or on its value; None: on any."""
+        unsaved = {reader for item, reader in self._readers.of(row) if items is None or item in items}
         known = self._store.readers(row)
-        return unsaved.union(*(known.get(item, ()) for item in items))
-
-    def all_readers(self, row: Row) -> set[Row]:
-        """The rows that have, or had, any dependency on a row."""
-        unsaved = {reader for _, reader in self._readers.of(row)}
-        return unsaved.union(*self._store.readers(row).values())
+        return unsaved.union(*(known.values() if items is None else (known.get(item, ()) for item in items)))
 
     # ---- values
 

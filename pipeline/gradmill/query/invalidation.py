@@ -47,13 +47,13 @@ def _readers_of_changes(engine: Engine, row: Row) -> Iterable[Row]:
     """Verifies a table; the readers of what changed in it."""
     table = engine.by_row(row)
     if table is None:  # its query no longer exists
-        return engine.all_readers(row)
+        return engine.readers(row, None)
     try:
         engine.verify(table)
     except Exception as error:
         if not engine.is_bug(error):
             raise
-        return engine.all_readers(row)  # it stays dirty: who requests it gets the error
+        return engine.readers(row, None)  # it stays dirty: who requests it gets the error
     if row not in engine.changed:
         return ()
     before = engine.changed[row]

@@ -62,6 +62,7 @@ class Entry(Struct, frozen=True, array_like=True):
     readers: bytes = b""
 
 
+_NOTHING = Entry()
 ReadersByItem = dict[Item, list[Row]]
 
 _hash_of = xxh3_64_intdigest
@@ -86,6 +87,7 @@ class SqliteStore(Store):
         self._stat: Stat | None = None  # of the file as it was opened
         self._sum = self._size = 0
         self._connection: sqlite3.Connection | None = None
+        self._read: dict[Row, Entry] = {}  # what was read in this transaction
         self._held: dict[bytes, bytes] = {}  # values that are not in the file, by digest
         self._held_size = 0
 
@@ -100,6 +102,7 @@ class SqliteStore(Store):
             if self.empty:
                 return Snapshot(), False
             self._run("BEGIN")
+            self._read = {}
             known, state = self._sum, self._state()
             self._sum, self._size = state.sum, state.size
             if same and known == state.sum:
@@ -144,7 +147,7 @@ class SqliteStore(Store):
         if self._connection is not None:
             self._connection.close()
         self._connection, self.empty = None, True
-        self._held, self._held_size = {}, 0
+        self._read, self._held, self._held_size = {}, {}, 0
         if self._new:
             with suppress(OSError):
                 os.unlink(self._new)
@@ -232,9 +235,9 @@ class SqliteStore(Store):
         for start in range(0, len(listed), _AT_ONCE):
             some = listed[start : start + _AT_ONCE]
             some += some[:1] * (_AT_ONCE - len(some))
-            for row, entry in self._entries(f" WHERE key IN ({_SOME})", some):
-                if entry.memo:
-                    yield row, decode(_memo_decoder, entry.memo)
+            found = dict(self._entries(f" WHERE key IN ({_SOME})", some))
+            self._read |= found
+            yield from ((row, decode(_memo_decoder, entry.memo)) for row, entry in found.items() if entry.memo)
 
     def past(self, row: Row) -> list[Memo]:
         past = self._entry(row).past
@@ -267,7 +270,9 @@ class SqliteStore(Store):
             self._run("ROLLBACK")
 
     def _entry(self, row: Row) -> Entry:
-        return next((entry for _, entry in self._entries(" WHERE key = ?", (row,))), Entry())
+        if row not in self._read:
+            self._read.update(self._entries(" WHERE key = ?", (row,)))
+        return self._read.get(row, _NOTHING)
 
     def _entries(self, condition: str = "", values: Sequence[int] = ()) -> Iterator[tuple[Row, Entry]]:
         statement = f"SELECT key, memo, past, readers, sum FROM calls{condition}"  # noqa: S608
@@ -397,7 +402,7 @@ class SqliteStore(Store):
             self._connect()
         else:
             self._checkpoint()
-        self._held, self._held_size, self._failed = {}, 0, None
+        self._read, self._held, self._held_size, self._failed = {}, {}, 0, None
         self._stat, self.empty = stat_of(self.path), False
 
     def _checkpoint(self) -> None:
