@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 from gradmill.families.file import ANY
-from gradmill.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, stat_of
+from gradmill.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, stat_of, unchanged
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError
 from gradmill.session import record
@@ -139,7 +139,7 @@ class Build:
         """Takes the lock and a snapshot of the inputs, and begins a revision. CodeChanged if gradmill's own code
         changed."""
         self.lock()
-        if not self.inputs.code.is_unchanged():
+        if not unchanged(self.inputs.code.stats.items()):
             raise CodeChanged
         if self._budget:
             self.db.budget = self._budget  # a first build had less
@@ -171,10 +171,6 @@ class Build:
         from gradmill.stages.arrangement import files
 
         return self.db.names(files, *self.layout)
-
-    def counts_of_files(self) -> Mapping[str, int]:
-        """How many files there are of each name in `file_names`."""
-        return {entry: len(self.members(entry)) for entry in self.file_names()}
 
     def written_files(self) -> Mapping[str, Home]:
         """All generated files by name, of this revision; each with its name in `file_names`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Set
+from contextlib import suppress
 from importlib.machinery import PathFinder
 
 from gradmill import STARTED
@@ -42,8 +43,7 @@ class OwnCode:
         at the same time."""
         own = {path: stat for path, stat in known.items() if path in self._libraries or _is_own(path)}
         if note and note == self._note(note[: len(MISSING)]) and unchanged(own.items()):
-            folders = {os.path.dirname(path) for path in own}
-            self.stats = {path: stat for path, stat in own.items() if path not in folders}
+            self.stats = {path: stat for path, stat in own.items() if not path.endswith(os.sep)}
             self.digest = note[: len(MISSING)]
         else:
             self._read(known)
@@ -81,10 +81,6 @@ class OwnCode:
     def _note(self, digest: bytes) -> bytes:
         return digest + digest_of(PACKAGE, sys.version_info[:3], self.libraries)
 
-    def is_unchanged(self) -> bool:
-        """Whether the files are unchanged since the snapshot."""
-        return unchanged(self.stats.items())
-
     def check(self) -> None:
         """CodeChanged if modules that were loaded since the snapshot, or the files next to them, may differ from it.
         Called before anything is reported or written: the rows are stored under the digest of the snapshot."""
@@ -97,9 +93,17 @@ class OwnCode:
             raise CodeChanged
         self._loaded = set(sys.modules)
 
+    def is_sound(self) -> bool:
+        """Whether what was read since the snapshot is the snapshot's: modules, as `check` finds, and other files."""
+        with suppress(CodeChanged):
+            self.check()
+            return unchanged(noted for listed in self._tables.values() for noted in listed)
+        return False
+
     def evidence(self) -> dict[str, Stat | None]:
         """The stats of all files, and of gradmill's folders, which an added file changes."""
-        return self.stats | {path: stat_of(path) for path in sorted(set(map(os.path.dirname, self.paths())))}
+        folders = sorted({f"{os.path.dirname(path)}{os.sep}" for path in self.paths()})
+        return self.stats | {path: stat_of(path) for path in folders}
 
     def paths(self) -> list[str]:
         """The paths of gradmill's own files."""

@@ -293,8 +293,8 @@ class Session(Build):
         place = os.path.abspath if os.path.isabs(self.config.generated) else os.path.relpath
         # Only existing files: a target with a missing dependency would never be up to date.
         split = [os.path.split(path) for path in self.inputs.read_paths()]
-        folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in split}}  # few
-        inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in split]
+        folders = {at: place(at or os.curdir).rstrip(os.sep) for at in {folder for folder, _ in split}}  # few
+        inputs = [name if folders[at] == os.curdir else f"{folders[at]}{os.sep}{name}" for at, name in split]
         targets, sources = [self.paths.manifest, *map(self.path, self.with_depfiles())], escaped(inputs)
         parts = {self.paths.manifest: manifest(self.db, *self.layout)}
         parts |= {f"{target}.d": depfile([target], sources) for target in targets}
@@ -312,7 +312,7 @@ class Session(Build):
         """Keeps the results in the cache, and records the run if all files and the manifest are up to date. Results are
         dropped if gradmill's own code changed or another run has the lock. `failed`: the update failed, and reported
         the problem of the store."""
-        if not self._is_open or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
+        if not self._is_open or not self.inputs.code.is_sound() or not self._lock.try_to_take():
             return
         # Before the commit: if another process committed first, the database answers no more.
         problems = None if failed or not self.is_complete() else self.problems()

@@ -169,9 +169,9 @@ def keep_answer(session: Session, words: list[str]) -> None:
         return
     # A new file in one of these folders may change the set: take their stats before the set is resolved again.
     given = dict(word.split("=", 1) for word in words)
-    added = [each.root for each in config.added.values()]
     with suppress(SpecError):
         before, now = read_settings(given), session.inputs.now()
+        added = (each.root for each in config.added.values())
         folders = (*config.specs.looked_for, *before.looked_for, *added, *sys.path)
         stats = {path: evidence(stat_of(path), now) for path in folders}
         settings = read_settings(given)
@@ -183,9 +183,9 @@ def keep_answer(session: Session, words: list[str]) -> None:
 
 def _nothing_to_do(session: Session) -> str:
     """What a run prints when everything is up to date."""
-    count, files = session.count_of_units(), session.counts_of_files()
+    count, files = session.count_of_units(), session.file_names()
     texts = [f"-- {stage}\n" for stage in session.stages.analysis]
     texts += [up_to_date("emit", count, "unit")] if count else []
     texts += [up_to_date("shard", len(files), "file")] if files else []
-    end = [summary(sum(files.values()), session.config.generated, 0)] if files else []
+    end = [summary(sum(len(session.members(name)) for name in files), session.config.generated, 0)] if files else []
     return "".join((*texts, "-- manifest\n", *end))

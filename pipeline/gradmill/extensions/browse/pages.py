@@ -190,6 +190,6 @@ def facts_of(config: Config) -> tuple[bytes, dict[str, Stat | None], str]:
         if problems.failed:
             return b"", {}, problems.report
         facts = encode(autograd(session.db))
-        if session.inputs.code.is_unchanged():
+        if session.inputs.code.is_sound():
             session.db.commit()
         return facts, session.inputs.evidence(), ""

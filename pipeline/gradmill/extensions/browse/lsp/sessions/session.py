@@ -150,7 +150,7 @@ class Session:
         """Keeps the results; separate from `check`, so that the editor does not wait for it."""
         if self._unkept:
             self._unkept = False
-            if self._code.is_unchanged():
+            if self._code.is_sound():
                 self.db.commit()
 
     # ---- reports
