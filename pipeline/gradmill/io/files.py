@@ -28,7 +28,7 @@ class Stat(NamedTuple):
 
 
 as_stat = partial(tuple.__new__, Stat)  # of its numbers; `Stat(...)` is a Python call, and a run takes thousands
-_PART = 1 << 16  # bytes that are written at once
+_PART = 1 << 20  # bytes that are written at once
 _SAFE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)  # opening a pipe blocks; a link leads elsewhere
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE
 

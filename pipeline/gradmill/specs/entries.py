@@ -98,11 +98,10 @@ def head(piece: str) -> str:
 
 def outdented(piece: str) -> str:
     """The text of a list item with its indentation removed; unchanged if one of its lines is less indented."""
-    indent = len(piece) - len(piece.lstrip(" "))
-    lines = piece.split("\n")
-    if not indent or any(line[:indent].strip(" ") for line in lines):
-        return piece
-    return "\n".join(line[indent:] for line in lines)
+    if not piece.startswith(" "):
+        return piece  # nearly all entries
+    indent, lines = len(piece) - len(piece.lstrip(" ")), piece.split("\n")
+    return piece if any(line[:indent].strip(" ") for line in lines) else "\n".join(line[indent:] for line in lines)
 
 
 def refers(piece: str) -> bool:

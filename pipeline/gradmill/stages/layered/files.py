@@ -90,15 +90,21 @@ def changed(db: Database, key: str) -> list[Line] | None:
     return lines
 
 
-@unkept
 def current_text(db: Database, key: str) -> str | None:
     """The text that the lines of a file's entries refer to, after its diffs; None if it cannot be read."""
+    rules = source(db, key)
+    return described_text(db, key) if rules.diffs or rules.lists else text(db, key)
+
+
+@unkept
+def described_text(db: Database, key: str) -> str | None:
+    """The same of a file to which a description gives diffs, or the lists that have its entries."""
     rules = source(db, key)
     if rules.diffs:
         lines = changed(db, key)
         return None if lines is None else "\n".join(line.text for line in lines)
     whole = text(db, key)
-    if whole is not None and rules.lists:
+    if whole is not None:
         try:
             check_lists(whole, rules.lists)
         except SpecError as error:
