@@ -120,7 +120,10 @@ def test_the_command_lists_each_family_with_what_it_says_of_itself() -> None:
         assert {key: rows[name][key] for key in own} == own
     assert [name for name, row in rows.items() if row["files"] == []] == ["hook_files"]
     assert [name for name, row in rows.items() if not row["about"] or "Family" in row["about"]] == []
-    assert listed("nodes", "lazy") == {"nodes": rows["nodes"], "lazy": rows["lazy"]}
+    assert listed("lazy", "nodes") == {"nodes": rows["nodes"], "lazy": rows["lazy"]}
+    assert listed("stubs", "nodes").keys() == {"nodes"} | {
+        name for name, row in rows.items() if "stubs" in row["subsets"]
+    }
 
 
 def test_the_listed_files_are_those_of_a_run(kernels: Project) -> None:

@@ -47,7 +47,6 @@ def main(request: Request) -> int:
 def _folder_of(specs: SpecSet) -> str:
     """The absolute path of the folder with all files of a set; of a described set, that of its description."""
     places = [specs.files[DESCRIPTION]] if DESCRIPTION in specs.files else [at for _, at in specs.inputs()]
-    archive = next((at.path for at in places if at.member), "")
-    if archive:
+    if archive := next((at.path for at in places if at.member), ""):
         raise SpecError(f"export {_SPECS}: {archive}: the spec set is inside an archive", "unpack it first")
     return os.path.commonpath([os.path.dirname(os.path.abspath(at.path)) for at in places])

@@ -12,6 +12,7 @@ from msgspec import Struct
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
 from gradmill.families.family import Family, Layout
+from gradmill.families.places import SUBSETS
 from gradmill.families.table import FAMILIES
 from gradmill.families.type_stubs.files import STUBS
 from gradmill.problems.plain import lines
@@ -34,11 +35,12 @@ class FamilyRow(Struct, frozen=True):
 
 
 def main(request: Request) -> int:
-    """Prints all families, or those that are named."""
+    """Prints all families, or those that are named, or that have files of a named subset of PyTorch's build."""
     for name in request.names:
-        if name not in FAMILIES:
-            raise SpecError(f"families: no family is called '{name}'", nearest(name, FAMILIES) or "families lists all")
-    rows = [row_of(FAMILIES[name]) for name in request.names or FAMILIES]
+        if name not in (known := (*FAMILIES, *SUBSETS)):
+            raise SpecError(f"families: no family is called '{name}'", nearest(name, known) or "families lists all")
+    wanted = request.names or FAMILIES
+    rows = [row_of(each) for each in FAMILIES.values() if not {each.name, *each.subsets}.isdisjoint(wanted)]
     if request.variables.get("format", "text") == "json":
         sys.stdout.write(json_text(rows).decode())
     else:
