@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from gradmill.extensions.graphs.model import Ref
+
 Needs = int  # a set of inputs and of gates: bit i is set for the one at place i
 NONE: Needs = 0
 Places = tuple[int, ...]  # a plan's form of it: the value needs a gradient if one of these places is true
@@ -21,7 +23,7 @@ FEW = 4
 class Chosen(Struct, frozen=True):
     """What a value depends on if flags are all true, and otherwise."""
 
-    flags: tuple[str, ...]
+    flags: tuple[Ref, ...]
     then: Places
     otherwise: Places
 

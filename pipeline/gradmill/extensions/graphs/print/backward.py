@@ -9,7 +9,7 @@ from gradmill.extensions.graphs.passes.gradients import Block, CallBlock, Choose
 from gradmill.extensions.graphs.passes.keep.budget import again_of, operands
 from gradmill.extensions.graphs.passes.schedule import with_first_uses, with_frees
 from gradmill.extensions.graphs.plan import GraphPlan, Returned
-from gradmill.extensions.graphs.print.expressions import call, lambda_of, linked, number, without_grad
+from gradmill.extensions.graphs.print.expressions import all_of, call, lambda_of, linked, number, without_grad
 from gradmill.extensions.graphs.print.forward import result_type
 from gradmill.extensions.graphs.print.saved import base_of, gradient, gradient_name, needs_text, tensor_type
 from gradmill.extensions.graphs.print.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
@@ -122,7 +122,7 @@ def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[Stmt]:
         return [_scatter(plan, block, named)]
     if isinstance(block, ChooseBlock):
         grad = gradient(Ref(block.step.result))
-        return [When(_all(block.step.flags, named), add_to(block.then, grad), add_to(block.otherwise, grad))]
+        return [When(all_of(block.step.flags, named), add_to(block.then, grad), add_to(block.otherwise, grad))]
     where = block.step.place.shown
     sized = [
         Do(code("$.resize(saved.length_$)", gradient(value), base_of(value))) for value, listed in block.grads if listed
@@ -138,10 +138,6 @@ def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[Stmt]:
     return [*sized, When(condition, STYLES[block.style](plan, block, named), comment=where)]
 
 
-def _all(flags: tuple[str, ...], named: SavedValues) -> Code:
-    return separated(map(named, flags), " && ")
-
-
 def _scatter(plan: GraphPlan, block: ScatterBlock, named: SavedValues) -> Stmt:
     grad, where = gradient(Ref(block.step.result)), f"written into a view, line {block.step.place.line}"
     view = lambda_of(linked(code("base"), block.step.chain, plan.operators, named))
@@ -149,4 +145,4 @@ def _scatter(plan: GraphPlan, block: ScatterBlock, named: SavedValues) -> Stmt:
     call_ = code("graph::unscatter($, saved.$, $, $)", grad, block.layout, view, targets)
     if not block.step.flags:
         return Do(call_, where)
-    return When(_all(block.step.flags, named), (Do(call_),), add_to(block.base, grad), where)
+    return When(all_of(block.step.flags, named), (Do(call_),), add_to(block.base, grad), where)

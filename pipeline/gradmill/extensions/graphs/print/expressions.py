@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from gradmill.cpp.dispatcher import Signature
 from gradmill.extensions.graphs.ir import Code, code, filled, separated, variable
 from gradmill.extensions.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
-from gradmill.extensions.graphs.passes.functionalize.program import Link, Number
+from gradmill.extensions.graphs.passes.functionalize.program import Flags, Link, Number
 from gradmill.extensions.graphs.plan import OperatorPlan
 from gradmill.extensions.graphs.scalars import SCALARS
 from gradmill.extensions.graphs.traits import STRIDED
@@ -115,6 +115,11 @@ def tensor(value: Value, named: Named = variable) -> Code:
     if isinstance(value, (Bool, Int, Float)):
         return code("graph::operand($)", literal(value))
     return code("at::Tensor()")
+
+
+def all_of(flags: Flags, named: Named = variable) -> Code:
+    """The expression for whether flags are all true."""
+    return separated((named(flag.name) for flag in flags), " && ")
 
 
 def argument(value: Value, passed: str, named: Named = variable) -> Code:

@@ -29,6 +29,7 @@ from gradmill.extensions.graphs.print import callees
 from gradmill.extensions.graphs.print.expressions import (
     GIVEN,
     NUMBER_TYPES,
+    all_of,
     call,
     computed,
     constant,
@@ -94,20 +95,16 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
         return [Let("at::Tensor", (step.result,), _scattered(plan, step)), *_gates(plan, [step.result])]
     if isinstance(step, Choose):
         then = code("graph::sharing($, $)", tensor(step.then), tensor(step.then))
-        chosen = code("$ ? $ : $", _all(step.flags), then, tensor(step.otherwise))
+        chosen = code("$ ? $ : $", all_of(step.flags), then, tensor(step.otherwise))
         return [Let("at::Tensor", (step.result,), chosen), *_gates(plan, [step.result])]
     if isinstance(step, ErrorIf):
-        return [Do(code("TORCH_CHECK(!$, $)", variable(step.flag), quoted(step.message)))]
+        return [Do(code("TORCH_CHECK(!$, $)", variable(step.flag.name), quoted(step.message)))]
     if isinstance(step, Overlap):
         check = Do(_overlap(plan, step))
-        return [When(_all(step.flags), (check,))] if step.flags else [check]
+        return [When(all_of(step.flags), (check,))] if step.flags else [check]
     if isinstance(step, ErrorIfRequiresGrad):
         return [Do(code("TORCH_CHECK(!($), $)", needs_text(plan.needs.refusals[index]), quoted(step.message)))]
     return _apply(plan, step, records)
-
-
-def _all(flags: tuple[str, ...]) -> Code:
-    return separated(map(variable, flags), " && ")
 
 
 def _scattered(plan: GraphPlan, step: Scatter) -> Code:
@@ -119,7 +116,7 @@ def _scattered(plan: GraphPlan, step: Scatter) -> Code:
     value = code("graph::$($, $, $)", function, base, tensor(step.value), view)
     if _without_history(plan, step):
         value = code("graph::overwritten($, $)", tensor(step.base), without_grad(value))
-    return code("$ ? $ : $.alias()", _all(step.flags), value, tensor(step.base)) if step.flags else value
+    return code("$ ? $ : $.alias()", all_of(step.flags), value, tensor(step.base)) if step.flags else value
 
 
 def _overlap(plan: GraphPlan, step: Overlap) -> Code:
@@ -204,7 +201,7 @@ def _decided(row: Row, history: Code | None) -> Code:
     whether = history or code("($) && graph::differentiable($)", needs_text(row.places), variable(row.gate))
     if row.chosen is not None:
         either = needs_text(row.chosen.then), needs_text(row.chosen.otherwise)
-        whether = code("$ ? $ : $", _all(row.chosen.flags), *either)
+        whether = code("$ ? $ : $", all_of(row.chosen.flags), *either)
     return code("saved.gate_$ = $", row.gate, whether)
 
 

@@ -6,12 +6,13 @@ from collections.abc import Container, Sequence
 
 from gradmill.extensions.graphs.ir import Code, Do, Let, Return, Stmt, When, code, separated, variable
 from gradmill.extensions.graphs.model import Constant, Input, Nothing, Ref
-from gradmill.extensions.graphs.passes.functionalize.program import Shown, names_in
+from gradmill.extensions.graphs.passes.functionalize.program import Flags, Shown, names_in
 from gradmill.extensions.graphs.plan import GraphPlan, Variant
 from gradmill.extensions.graphs.print.expressions import (
     GIVEN,
     NUMBER_TYPES,
     Named,
+    all_of,
     call,
     constant,
     linked,
@@ -126,7 +127,7 @@ def checks(plan: GraphPlan, *, late: bool) -> list[Stmt]:
         itself = any(link.is_itself for link in check.chain)
         if needs and late == (itself or not undecided.isdisjoint(needs) or not names_in(check.chain) <= known):
             view = linked(code("graph::some($)", check.input), check.chain, plan.operators, named, modes=True)
-            flags = [named(flag) for flag in check.flags if itself or flag in known]
+            flags = [named(flag.name) for flag in check.flags if itself or flag.name in known]
             condition = separated([f"({needs_text(needs)})" if flags else needs_text(needs), *flags], " && ")
             statements.append(When(condition, (Do(code("torch::autograd::check_inplace($, true)", view)),)))
     return statements
@@ -192,7 +193,7 @@ def bumps(plan: GraphPlan) -> list[Stmt]:
 
 def where(
     plan: GraphPlan,
-    conditions: tuple[tuple[str, ...], ...],
+    conditions: tuple[Flags, ...],
     then: Sequence[Stmt],
     otherwise: Sequence[Stmt] | None = None,
 ) -> Sequence[Stmt]:
@@ -200,7 +201,7 @@ def where(
     if () in conditions:
         return then
     named = numbers(plan)
-    either = (code("($)", separated(map(named, flags), " && ")) for flags in dict.fromkeys(conditions))
+    either = (code("($)", all_of(flags, named)) for flags in dict.fromkeys(conditions))
     return [When(separated(either, " || "), (*then,), None if otherwise is None else (*otherwise,))]
 
 

@@ -25,7 +25,7 @@ from gradmill.extensions.graphs.print.files import (
 from gradmill.extensions.graphs.print.state import STATE, has_state, state_header
 from gradmill.extensions.graphs.queries.graphs import all_names, graph, is_exported, lean, stem
 from gradmill.extensions.graphs.queries.planned import plan
-from gradmill.extensions.graphs.queries.requested import asked, namespace
+from gradmill.extensions.graphs.queries.requested import asked, wanted
 from gradmill.families.family import generated_comment
 from gradmill.families.file import File
 from gradmill.query.database import Database
@@ -99,7 +99,7 @@ def whole(db: Database, name: str) -> str:
         return parts_header(planned, _pieces(db, file), stem(file), comment, release(db))
     if endings and ending != ".h":
         which = (endings.index(ending) + 1 if ending in endings else 1, len(endings))
-        return part(planned, _pieces(db, file), which, stem(file), comment, namespace(db), release(db))
+        return part(planned, _pieces(db, file), which, stem(file), comment, wanted(db).namespace, release(db))
     if inner.endswith(".h"):
         return header(planned, stem(file), comment, release(db))
-    return source(planned, stem(file), comment, namespace(db), release(db))
+    return source(planned, stem(file), comment, wanted(db).namespace, release(db))

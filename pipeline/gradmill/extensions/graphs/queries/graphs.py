@@ -15,7 +15,7 @@ from gradmill.extensions.graphs.ops import Op
 from gradmill.extensions.graphs.passes.lower.decompose import decompose
 from gradmill.extensions.graphs.print.files import SHARED
 from gradmill.extensions.graphs.print.function import taken
-from gradmill.extensions.graphs.queries.requested import asked, decomposed, device, namespace
+from gradmill.extensions.graphs.queries.requested import asked, wanted
 from gradmill.extensions.graphs.read.exported.lost import RULE as LOST_BACKWARD
 from gradmill.extensions.graphs.read.exported.model import read_model
 from gradmill.extensions.graphs.read.python.function import read_function
@@ -130,8 +130,10 @@ def is_exported(file: str) -> bool:
 def graph(db: Database, file: str, name: str) -> Function | None:
     """A function of a file; None if it has errors, which are reported."""
     if is_exported(file):
-        data, known = db.input(added_label(GRAPHS.name, file)) or b"", resolve(version(db))
-        function, errors, warnings = read_model(name, data, _Ops(db), known, device(db), decomposed=decomposed(db))
+        data, given = db.input(added_label(GRAPHS.name, file)) or b"", wanted(db)
+        function, errors, warnings = read_model(
+            name, data, _Ops(db), resolve(version(db)), given.device, decomposed=given.decomposed
+        )
         for warning in warnings:
             db.report(replace(problem_in(file, name, warning), warning=True, rule=LOST_BACKWARD))
     else:
@@ -167,7 +169,7 @@ def about(file: str, name: str, problem: str, hint: str = "", line: int = 0, col
 def signature(db: Database, file: str, name: str) -> str:
     """The schema of the operator that a function becomes; without arguments if the function has errors."""
     function = graph(db, file, name)
-    called = f"{namespace(db)}::{name}"
+    called = f"{wanted(db).namespace}::{name}"
     if function is None:
         return f"{called}()"
     return schema_text(called, function, [OperatorArgument((each,)) for each in function.inputs])

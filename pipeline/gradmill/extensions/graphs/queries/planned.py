@@ -12,7 +12,7 @@ from gradmill.extensions.graphs.planner import operators_of, plan_graph
 from gradmill.extensions.graphs.print.files import formulas_of, function_pieces
 from gradmill.extensions.graphs.queries.graphs import about, lean
 from gradmill.extensions.graphs.queries.operators import operator, sources
-from gradmill.extensions.graphs.queries.requested import double_backward, memory
+from gradmill.extensions.graphs.queries.requested import wanted
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query
@@ -29,7 +29,8 @@ def plan(db: Database, file: str, name: str) -> GraphPlan | None:
     rows = {identity: operator(db, identity) for identity in operators_of(function)}
     operators = {identity: each for identity, each in rows.items() if each is not None}
     try:
-        return plan_graph(function, operators, release(db), twice=double_backward(db), memory=memory(db))
+        given = wanted(db)
+        return plan_graph(function, operators, release(db), twice=given.double_backward, memory=given.memory)
     except SpecError as error:
         for each in (error, *error.others):
             db.report(_problem(file, name, each))

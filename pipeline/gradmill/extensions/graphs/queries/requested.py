@@ -1,6 +1,7 @@
 """What the command line says of graphs: their files, and how these are read."""
 
 import msgspec
+from msgspec.structs import replace
 
 from gradmill.extensions.graphs.family import GRAPHS
 from gradmill.extensions.graphs.settings import GraphRequest
@@ -16,30 +17,6 @@ def asked(db: Database) -> GraphRequest:
 
 
 @query
-def namespace(db: Database) -> str:
-    """The namespace of the operators that graphs become."""
-    return asked(db).namespace
-
-
-@query
-def double_backward(db: Database) -> bool:
-    """Whether the gradients of graphs can be differentiated again."""
-    return asked(db).double_backward
-
-
-@query
-def memory(db: Database) -> float:
-    """The fraction of what the backward of graphs uses that may be held for it."""
-    return asked(db).memory
-
-
-@query
-def decomposed(db: Database) -> bool:
-    """Whether graphs may be exported models that were decomposed, which lost where gradients end."""
-    return asked(db).decomposed
-
-
-@query
-def device(db: Database) -> str:
-    """The device on which exported models create tensors; "" for that of the export."""
-    return asked(db).device
+def wanted(db: Database) -> GraphRequest:
+    """How graphs are read and generated, whatever their files are."""
+    return replace(asked(db), files=[])

@@ -62,18 +62,14 @@ class _Planner:
             if isinstance(step, Scatter) and step.grad and step.result in self.reached:
                 self._scatter(step)
             elif isinstance(step, Choose) and step.result in self.reached:
-                self._flags(step.flags)
+                self.uses.add(Many(step.flags), NONE)
                 self.blocks.append(ChooseBlock(step, self._target(step.then), self._target(step.otherwise)))
             elif isinstance(step, Apply) and records(step, self.operators[step.identity]):
                 self._call(index, step)
 
-    def _flags(self, flags: tuple[str, ...]) -> None:
-        for flag in flags:
-            self.uses.add(Ref(flag), NONE)
-
     def _scatter(self, step: Scatter) -> None:
         base, value = self._target(step.base), self._target(step.value)
-        self._flags(step.flags)
+        self.uses.add(Many(step.flags), NONE)
         layout = self.uses.mark("layout", step.base, self.histories.needs(Ref(step.result)))
         for link in step.chain:
             for operand in link.arguments.values():

@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from gradmill.extensions.graphs.model import Function, Item, Many, Place, Ref, Result, Value
 
+Flags = tuple[Ref, ...]  # bools that are all true at run time
+
 
 class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     """A call of an operator; of its functional variant for an in-place operator."""
@@ -93,14 +95,14 @@ class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
     result: str
     place: Place
     grad: bool = True  # False: the result keeps the history of the base
-    flags: tuple[str, ...] = ()  # all true at run time if it is a view; if not, the result is the base
+    flags: Flags = ()  # if it is a view; if not, the result is the base
     same: bool = False  # whether elements of the view that overlap in memory have equal values
 
 
 class Choose(Struct, frozen=True, tag_field="step", tag="choose"):
     """One of two values of a tensor that may be a copy: `then` if it is a view, `otherwise` the copy."""
 
-    flags: tuple[str, ...]  # all true at run time if it is a view
+    flags: Flags  # if it is a view
     then: Value
     otherwise: Value
     result: str
@@ -118,7 +120,7 @@ class ErrorIfRequiresGrad(Struct, frozen=True, tag_field="step", tag="error_if_r
 class ErrorIf(Struct, frozen=True, tag_field="step", tag="error_if"):
     """An error at run time if the flag is true."""
 
-    flag: str
+    flag: Ref
     message: str
     place: Place
 
@@ -132,7 +134,7 @@ class Overlap(Struct, frozen=True, tag_field="step", tag="overlap"):
     read: tuple[Link, ...]
     every: bool  # whether any overlap is an error; False: one that is not the whole of both
     assigns: bool  # whether the read tensor is the value of `x[…] = value`
-    flags: tuple[str, ...]  # all true at run time if both are views, and no copies
+    flags: Flags  # if both are views, and no copies
     place: Place
 
 
@@ -144,8 +146,8 @@ class Update(Struct, frozen=True):
 
     input: str
     value: Value
-    grad: tuple[tuple[str, ...], ...]  # code in grad mode wrote to it if all flags of one tuple are true; () is true
-    conditions: tuple[tuple[str, ...], ...] = ()  # the same for any code
+    grad: tuple[Flags, ...]  # code in grad mode wrote to it if one of these is true; () is
+    conditions: tuple[Flags, ...] = ()  # the same for any code
     silent: bool = False  # whether autograd must not notice: the operator that wrote to it does not declare the write
 
 
@@ -155,14 +157,14 @@ class Check(Struct, frozen=True):
     input: str
     chain: tuple[Link, ...]
     values: tuple[Value, ...]  # the check runs if one of these needs a gradient
-    flags: tuple[str, ...] = ()  # and if these are all true: of a tensor that may be a copy, of a write on demand
+    flags: Flags = ()  # and if these are true: of a tensor that may be a copy, of a write on demand
 
 
 class Copied(Struct, frozen=True, array_like=True):
     """A tensor on the chain to a view that may be a copy. If it is one, the rest of the chain starts from its value."""
 
     step: int  # the number of links before it
-    flag: str  # true at run time if it is a view
+    flag: Ref  # true at run time if it is a view
     value: Value
 
 
@@ -199,8 +201,8 @@ class Functional(Struct, frozen=True):
     metadata: tuple[tuple[str, Link], ...] = ()  # in-place views of inputs, in order
     checks: tuple[Check, ...] = ()
     outputs: tuple[OutputValue, ...] = ()
-    # inputs that get a new version, because the metadata of a view was mutated: if all flags of one tuple are true
-    bumped: dict[str, tuple[tuple[str, ...], ...]] = {}
+    # inputs that get a new version, because the metadata of a view was mutated: if one of these is true
+    bumped: dict[str, tuple[Flags, ...]] = {}
     written: tuple[str, ...] = ()  # inputs that are written to
 
     @property
@@ -229,21 +231,7 @@ def names_in(part: object) -> set[str]:
     """The names of all values in a part of a program: a value, a step, a link, a tuple of these."""
     if isinstance(part, (Ref, Item)):
         return {part.name}
-    if isinstance(part, Many):
-        return {name for each in part.values for name in names_in(each)}
-    if isinstance(part, dict):
-        return {name for each in part.values() for name in names_in(each)}
-    if isinstance(part, tuple):
-        return {part_name for each in part for part_name in names_in(each)}
-    if isinstance(part, (Choose, Scatter)):
-        inside = (part.then, part.otherwise) if isinstance(part, Choose) else (part.base, part.value, part.chain)
-        return names_in(inside) | set(part.flags)
-    if isinstance(part, ErrorIf):
-        return {part.flag}
-    if isinstance(part, Copied):
-        return {part.flag, *names_in(part.value)}
-    if isinstance(part, Overlap):
-        return names_in((part.base, part.common, part.written, part.read)) | set(part.flags)
-    if isinstance(part, (Apply, Number, Link, ErrorIfRequiresGrad, Update, Check, Shown, Shared)):
-        return {name for field in part.__struct_fields__ for name in names_in(getattr(part, field))}
-    return set()
+    if isinstance(part, Struct):
+        part = tuple(getattr(part, field) for field in part.__struct_fields__)
+    inside = part.values() if isinstance(part, dict) else part if isinstance(part, tuple) else ()
+    return {name for each in inside for name in names_in(each)}

@@ -13,6 +13,7 @@ from gradmill.extensions.graphs.passes.functionalize.program import (
     Choose,
     ErrorIf,
     ErrorIfRequiresGrad,
+    Flags,
     Link,
     Number,
     Scatter,
@@ -46,7 +47,7 @@ class State:
         self.shown: list[Alias] = []
         self.selves: list[Alias] = []  # results that may be the argument tensor itself
         self.checks: list[Check] = []
-        self.bumped: dict[str, list[tuple[str, ...]]] = {}  # inputs whose views had a metadata mutation: see Functional
+        self.bumped: dict[str, list[Flags]] = {}  # inputs whose views had a metadata mutation: see Functional
         self.written_inputs: dict[str, Storage] = {}
         self.inputs: dict[str, str] = {}  # the C++ names of inputs
         for input_ in function.inputs:
@@ -163,10 +164,8 @@ class State:
         """The value of a tensor that may be a copy: the recomputed view, or the earlier copy, by its flag."""
         link, value = alias.link, alias.value
         assert link is not None
-        if not again:
-            alias.flag = self.names.new("is_view")
-            is_view = Result(alias.flag, "bool")
-            self.steps.append(Number(SAME_MEMORY, {"a": value, "b": parent}, is_view, link.place))
+        if alias.flag is None or not again:
+            alias.flag = self.compare(SAME_MEMORY, "is_view", value, parent, link.place)
             return value
         name = self.names.new(stem(value))
         self.steps.append(Choose((alias.flag,), value, old, name, link.place))
@@ -201,13 +200,16 @@ class State:
         if itself:
             self.selves.append(alias)
 
-    def _may_be_parent(self, alias: Alias, place: Place) -> str:
+    def _may_be_parent(self, alias: Alias, place: Place) -> Ref:
         """The flag, computed at run time, that is true if a view may be the same tensor as its parent."""
         assert alias.parent is not None
-        flag = self.names.new("is_same")
-        both: dict[str, Value] = {"a": self.read(alias), "b": self.read(alias.parent)}
-        self.steps.append(Number(SAME_LAYOUT, both, Result(flag, "bool"), place))
-        return flag
+        return self.compare(SAME_LAYOUT, "is_same", self.read(alias), self.read(alias.parent), place)
+
+    def compare(self, how: str, hint: str, one: Value, other: Value, place: Place) -> Ref:
+        """Adds a comparison of two tensors; the flag with its result."""
+        name = self.names.new(hint)
+        self.steps.append(Number(how, {"a": one, "b": other}, Result(name, "bool"), place))
+        return Ref(name)
 
     def mutate_metadata(self, call: Call, written: str) -> None:
         """Applies an in-place operator that mutates the metadata of its argument `written`."""
@@ -262,7 +264,7 @@ class State:
     def select(self, call: Call) -> None:
         """Records that the result of a subscript with tensors is a view in eager if its flag is true."""
         made, base = (self.handle(each).alias.storage for each in (Ref(call.results[0].name), call.arguments["self"]))
-        made.selects, made.selected_from = (self.scalars[call.selects],), (base, *base.selected_from)
+        made.selects, made.selected_from = (Ref(self.scalars[call.selects]),), (base, *base.selected_from)
         for each in made.selected_from:
             each.selections.append(made)
 
@@ -318,7 +320,7 @@ class State:
         place: Place,
         silent: bool = False,
         same: bool = False,
-        when: tuple[str, ...] = (),
+        when: Flags = (),
     ) -> None:
         """Writes a value to a tensor: its storage gets a new value, in which `value` replaces the view.
 

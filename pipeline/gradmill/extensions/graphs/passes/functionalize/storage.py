@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gradmill.extensions.graphs.model import GraphError, Place, Ref, Value
-from gradmill.extensions.graphs.passes.functionalize.program import Link
+from gradmill.extensions.graphs.passes.functionalize.program import Flags, Link
 
 SEVERAL = "one of several views that an operator returns, or its base, is modified in place: autograd forbids that"
 _NO_VALUE = Ref("")
@@ -46,19 +46,19 @@ class Storage:
     value: Value
     input: str = ""  # the input that it belongs to; "" for the result of a call
     version: int = 0
-    conditions: list[tuple[str, ...]] = field(default_factory=list)  # for each write, the flags under which it happens
-    with_grad: list[tuple[str, ...]] = field(default_factory=list)  # the same for writes in grad mode
+    conditions: list[Flags] = field(default_factory=list)  # for each write, the flags under which it happens
+    with_grad: list[Flags] = field(default_factory=list)  # the same for writes in grad mode
     silent: bool = True  # whether no write so far bumps the version counter
     listed: bool = False  # whether it is a list of tensors, each with its own memory
     inside: Storage | None = None  # the list that it is an item of
     changed: Place | None = None  # of a list: the place where one of its items was changed in place
     metadata_version: int = 0  # the number of in-place metadata mutations of the input and of its views
-    selects: tuple[str, ...] = ()  # of a subscript's result: the flag, true at run time, under which eager's is a view,
+    selects: Flags = ()  # of a subscript's result: the flag, true at run time, under which eager's is a view,
     selected_from: tuple[Storage, ...] = ()  # and what it is a view of
     selections: list[Storage] = field(default_factory=list)  # the results of subscripts and of such operators of it
     untracked: str = ""  # the operator that made it, if it may share the memory of `selected_from` without a view
     overwritten: GraphError | None = None  # the error if it is read: memory that it so shares was written to
-    stale: dict[str, Place] = field(default_factory=dict)  # by flag: where what it may be a view of was written to
+    stale: dict[Ref, Place] = field(default_factory=dict)  # by flag: where what it may be a view of was written to
     first: Value = field(init=False)  # its value before any write, in the layout that eager's memory keeps
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class Alias:
     first_version: int = -1  # the version of its storage that it was first computed from
     own: bool = False  # whether it was detached and then written to: its history then differs from its storage's
     listed: bool = False  # whether it is a list of views
-    flag: str = ""  # if it may be a copy: the flag, computed at run time, that is true for a view
+    flag: Ref | None = None  # if it may be a copy: the flag, computed at run time, that is true for a view
     length: int | None = None  # of a list: the required number of views
     sizes: tuple[int, ...] | None = None  # of a tensor, if the graph is specialised to them
     items: dict[int, Handle] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class Alias:
         return (*self.parent.chain, self.link)
 
     @property
-    def flags(self) -> tuple[str, ...]:
+    def flags(self) -> Flags:
         """The flags that are all true at run time if it is a view of its storage and not a copy."""
         if self.parent is None:
             return ()

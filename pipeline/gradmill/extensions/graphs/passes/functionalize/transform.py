@@ -70,10 +70,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
 
 def _needed(state: State, outputs: tuple[OutputValue, ...], updates: tuple[Update, ...]) -> tuple[Step, ...]:
     """The steps without unused Scatter and Choose steps, and without the flags that only those use."""
-    used = {name for part in (*outputs, *updates, *state.checks) for name in names_in(part)}
-    used |= {flag for check in state.checks for flag in check.flags}
-    conditions = [*(update.conditions for update in updates), *state.bumped.values()]
-    used |= {flag for each in conditions for flags in each for flag in flags}
+    used = names_in((*outputs, *updates, *state.checks, *map(tuple, state.bumped.values())))
     needed: list[Step] = []
     for step in reversed(state.steps):
         kept = _kept(step, used)

@@ -74,17 +74,16 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
     source, parent = arguments[row.argument], state.handle(call.arguments[row.argument]).alias
     if call.grad:
         state.refuse(operator, arguments, call.place)
-    name, dtype = state.names.new(call.results[0].name), call.results[0].dtype
-    result, flag = Result(name, "Tensor", dtype=dtype), Result(state.names.new("is_view"), "bool")
+    result = Result(state.names.new(call.results[0].name), "Tensor", dtype=call.results[0].dtype)
     value: Value = Ref(result.name)
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, shares=(source,)))
-    state.steps.append(Number(SAME_MEMORY, {"a": value, "b": source}, flag, call.place))
+    flag = state.compare(SAME_MEMORY, "is_view", value, source, call.place)
     if not call.grad:  # if it is the argument itself, it has the argument's history
         chosen = state.names.new(result.name)
-        state.steps.append(Choose((flag.name,), source, value, chosen, call.place))
+        state.steps.append(Choose((flag,), source, value, chosen, call.place))
         value = Ref(chosen)
     link, now = Link("", row.argument, {}, True, place=call.place, conditional=True), parent.storage.version
-    alias = Alias(parent.storage, parent, link, value, seen=now, first_version=now, flag=flag.name)
+    alias = Alias(parent.storage, parent, link, value, seen=now, first_version=now, flag=flag)
     state.name(call.results[0].name, alias, itself=row.itself)
 
 

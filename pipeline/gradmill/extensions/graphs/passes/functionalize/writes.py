@@ -12,6 +12,7 @@ from gradmill.extensions.graphs.passes.functionalize.program import (
     Apply,
     Check,
     ErrorIfRequiresGrad,
+    Flags,
     Overlap,
     tensors_of,
 )
@@ -77,7 +78,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     handles = {name: state.handle(call.arguments[name]) for name in names}
     is_out = schema_kind(operator.schema) == "out"
     switch = arguments.get("train" if operator.name in DROPOUTS else WRITES.get(operator.name, _NONE).switch)
-    when = (switch.name,) if isinstance(switch, Ref) else ()
+    when = (switch,) if isinstance(switch, Ref) else ()
     for name in names:
         check_write(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments, when)
         check_overlaps(state, call, operator, name)
@@ -129,7 +130,7 @@ def check_write(
     operator: Operator,
     alias: Alias,
     arguments: dict[str, Value],
-    when: tuple[str, ...] = (),
+    when: Flags = (),
 ) -> None:
     """Adds eager's errors for a write: to a leaf that needs a gradient, to one of several views, across no_grad.
 
@@ -183,7 +184,7 @@ def _overlap(written: Alias, read: Alias, call: Call, *, every: bool) -> Overlap
     return Overlap(base, one[:common], one[common:], other[common:], every, call.assigns, flags, call.place)
 
 
-def _flags(alias: Alias, depth: int) -> Iterator[str]:
+def _flags(alias: Alias, depth: int) -> Iterator[Ref]:
     """The flags of a tensor that are all true at run time if it is a view of the one at this depth, and no copy."""
     while alias.parent is not None and alias.depth > depth:
         if alias.flag:

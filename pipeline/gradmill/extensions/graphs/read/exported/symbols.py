@@ -39,11 +39,6 @@ _INPUTS = "L"  # the inputs by the names of `forward`'s parameters
 _OTHER = re.compile(r"[^a-zA-Z0-9]")
 
 
-def is_symbolic(size: Size) -> bool:
-    """Whether a size is known at run time only."""
-    return size.as_int is None
-
-
 _Size = Callable[[], Operand]  # adds the call that computes a size when it is first used
 
 
@@ -62,18 +57,17 @@ class Symbols:
         sizes: list[tuple[str, ast.expr, _Size]] = [
             (f"input '{name}'", _parsed(number), partial(TypedValue, Ref(name), "int"))
             for name, number in numbers.items()
-            if is_symbolic(number)
+            if number.as_int is None
         ]
         for name, meta in tensors.items():
             for dim, size in enumerate(meta.sizes):
-                if is_symbolic(size):
+                if size.as_int is None:
                     sizes.append((f"size {dim} of input '{name}'", _parsed(size), cache(partial(self._of, name, dim))))
         for operation in ("", "Mul", "Add"):
             for what, wanted, actual in sizes:
-                self._bind(_with_number(wanted, operation) if operation else _itself(wanted), actual, what)
+                self._bind(_solved(wanted, operation), actual, what)
         for what, wanted, actual in sizes:
-            bound = _itself(wanted)
-            if bound is None or self._values[bound[0]] is not actual:
+            if not isinstance(wanted, ast.Name) or self._values[wanted.id] is not actual:
                 text = f"{self._graph}: {what} must be {shown(wanted)}"
                 self._builder.scalar("expect", [actual(), self.value(wanted), TypedValue(Str(text), "str")])
         for symbol, value in self._values.items():
@@ -137,21 +131,17 @@ class Symbols:
             values = [self.value(each) for each in (node.left, *node.comparators)]
             pairs = zip(node.ops, values, values[1:], strict=False)
             return self._joined("and", (scalar(_COMPARE[type(op)], [one, other]) for op, one, other in pairs))
-        if (isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute)) or _name(node) in _CALLS:
+        if isinstance(node, ast.Name):
+            if node.id not in self._values:
+                raise SpecError(f"no size of an input determines '{node.id}'", _HINT)
+            return self._values[node.id]()
+        if isinstance(node, ast.Call) and (not isinstance(node.func, ast.Attribute) or _name(node) in _CALLS):
             return self._called(node)
         return self._of_input(node)
 
-    def _called(self, node: ast.expr) -> Operand:
-        function, arguments = _call(node)
-        if function == "Integer":
-            return of_number(_integer(arguments[0]))
-        if function == "Symbol":
-            symbol = _symbol(arguments[0])
-            if symbol not in self._values:
-                raise SpecError(f"no size of an input determines '{symbol}'", _HINT)
-            return self._values[symbol]()
-        name, values = _CALLS.get(function, ""), [self.value(each) for each in arguments]
-        if name in _FOLDED:
+    def _called(self, node: ast.Call) -> Operand:
+        name, values = _CALLS.get(_name(node), ""), [self.value(each) for each in node.args]
+        if name in _FOLDED and values:
             return self._joined(name, values)
         if name and len(values) == (1 if name in _OF_ONE else 2):
             return self._builder.scalar(name, values)
@@ -196,72 +186,48 @@ def _parsed(size: Size) -> ast.expr:
     numbers = (each.value for each in ast.walk(expression) if isinstance(each, ast.Constant))
     if any(isinstance(number, int) and number > _MOST for number in numbers):
         raise SpecError("the size of an input has a number of more than 64 bits", "export the model again")
-    return expression
+    return _plain(expression)
 
 
-def _name(expression: ast.expr) -> str:
-    """The name of the function that is called; "" if none is."""
-    return ast.unparse(expression.func) if isinstance(expression, ast.Call) else ""
+def _plain(node: ast.expr) -> ast.expr:
+    """An expression of sympy in Python: `s77` for Symbol('s77'), 2 for Integer(2). Raises a SpecError for other parts
+    than these and calls of functions."""
+    match node:
+        case ast.Call(ast.Name("Symbol"), [ast.Constant(str(name)), *_]):
+            return ast.Name(name)
+        case ast.Call(ast.Name("Integer"), [ast.Constant(int(number))]):
+            return ast.Constant(number)
+        case ast.Call(ast.Name("Integer"), [ast.UnaryOp(ast.USub(), ast.Constant(int(number)))]):
+            return ast.Constant(-number)
+        case ast.Call(ast.Name(name), [_, *_]) if name not in ("Symbol", "Integer"):
+            return ast.Call(node.func, [_plain(each) for each in node.args], [])
+    raise SpecError(f"the size '{ast.unparse(node)}' is not supported in a graph", _HINT)
 
 
-def _call(expression: ast.expr) -> tuple[str, list[ast.expr]]:
-    """The name and the arguments of a call."""
-    if isinstance(expression, ast.Call) and expression.args:
-        return _name(expression), expression.args
-    raise _unsupported(expression)
+def _name(call: ast.Call) -> str:
+    return ast.unparse(call.func)
 
 
-def _integer(expression: ast.expr) -> int:
-    value = _literal(expression)
-    if not isinstance(value, int):
-        raise _unsupported(expression)
-    return value
-
-
-def _symbol(expression: ast.expr) -> str:
-    value = _literal(expression)
-    if not isinstance(value, str):
-        raise _unsupported(expression)
-    return value
-
-
-def _literal(expression: ast.expr) -> object:
-    try:
-        return ast.literal_eval(expression)
-    except (ValueError, TypeError):
-        raise _unsupported(expression) from None
-
-
-def _unsupported(expression: ast.expr) -> SpecError:
-    return SpecError(f"the size '{ast.unparse(expression)}' is not supported in a graph", _HINT)
-
-
-def shown(expression: ast.expr) -> str:
+def shown(node: ast.expr) -> str:
     """An expression as a reader would write it."""
-    name, arguments = _call(expression)
-    if name in ("Integer", "Symbol"):
-        return str((_integer if name == "Integer" else _symbol)(arguments[0]))
-    parts = [shown(each) for each in arguments]
+    if not isinstance(node, ast.Call):
+        return ast.unparse(node)
+    name, parts = _name(node), [shown(each) for each in node.args]
     return f"({_SHOWN[name].join(parts)})" if name in _SHOWN else f"{name}({', '.join(parts)})"
-
-
-# ---- sizes that determine a symbol: its name, the computation from the size, and that computation's number
-
-
-def _itself(expression: ast.expr) -> tuple[str, str, int] | None:
-    name, arguments = _call(expression)
-    return (_symbol(arguments[0]), "", 0) if name == "Symbol" else None
 
 
 _INVERSE = {"Mul": "floordiv", "Add": "sub"}
 
 
-def _with_number(expression: ast.expr, operation: str) -> tuple[str, str, int] | None:
-    name, arguments = _call(expression)
-    if name != operation or len(arguments) != 2:
-        return None
-    kinds: dict[str, Iterable[ast.expr]] = {_call(each)[0]: _call(each)[1] for each in arguments}
-    if kinds.keys() != {"Integer", "Symbol"}:
-        return None
-    number, symbol = (next(iter(kinds[kind])) for kind in ("Integer", "Symbol"))
-    return (_symbol(symbol), _INVERSE[operation], _integer(number)) if _integer(number) else None
+def _solved(node: ast.expr, operation: str) -> tuple[str, str, int] | None:
+    """The symbol that a size determines, itself or by an operation with a number: its name, the computation from the
+    size, and that computation's number."""
+    match node:
+        case ast.Name(symbol) if not operation:
+            return symbol, "", 0
+        case ast.Call(
+            ast.Name(name),
+            [ast.Name(symbol), ast.Constant(int(number))] | [ast.Constant(int(number)), ast.Name(symbol)],
+        ) if name == operation and number:
+            return symbol, _INVERSE[operation], number
+    return None
