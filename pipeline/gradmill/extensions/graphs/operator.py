@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gradmill.extensions.graphs.model import Call, Cond, Function
+from gradmill.extensions.graphs.model import Call, Callee, Cond, Function
 from gradmill.extensions.graphs.traits import SHARES, Shares, name_of
 from gradmill.model.autograd import Reverse
 from gradmill.model.native import Kernel, NativeFunction
@@ -104,11 +104,6 @@ def _marked(schema: Schema) -> str | None:
 COND = "higher_order::cond"
 
 
-def callee_operators(function: Function) -> dict[str, Operator]:
-    """The callees of a function as operators, by identity."""
-    return {call.function: _operator(function, call) for call in function.calls if call.function in function.callees}
-
-
 def branches(function: Function) -> Iterator[Function]:
     """The branches of a function, and those of its branches."""
     for callee in function.callees.values():
@@ -118,8 +113,8 @@ def branches(function: Function) -> Iterator[Function]:
                 yield from branches(branch)
 
 
-def _operator(function: Function, call: Call) -> Operator:
-    callee = function.callees[call.function]
+def callee_operator(call: Call, callee: Callee) -> Operator:
+    """What a call calls, as an operator."""
     if isinstance(callee, Cond):
         types: tuple[str, ...] = ("bool", *(input_.type for input_ in callee.then.inputs))
     else:

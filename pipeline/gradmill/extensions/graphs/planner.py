@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from gradmill.cpp.bindings import return_names
 from gradmill.cpp.dispatcher import Signature, signature_of
 from gradmill.extensions.graphs.arguments import arguments
-from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Place, Ref, Value
-from gradmill.extensions.graphs.operator import Operator, branches, callee_operators, viewed_argument
+from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Many, Place, Ref, Value
+from gradmill.extensions.graphs.operator import Operator, branches, callee_operator, viewed_argument
 from gradmill.extensions.graphs.passes.differentiate.histories import Histories
 from gradmill.extensions.graphs.passes.differentiate.plan import plan_backward
 from gradmill.extensions.graphs.passes.functionalize.bases import sharings, with_bases
@@ -19,14 +19,10 @@ from gradmill.extensions.graphs.passes.functionalize.program import (
     Apply,
     ErrorIfRequiresGrad,
     Functional,
-    Number,
     OutputValue,
-    Scatter,
     Shared,
     Shown,
-    Step,
     names_in,
-    tensors_of,
     values_of,
 )
 from gradmill.extensions.graphs.passes.functionalize.transform import functional
@@ -43,7 +39,7 @@ from gradmill.extensions.graphs.plan import (
     Variant,
 )
 from gradmill.extensions.graphs.traits import AS_STRIDED, COPIES, name_of, unqualified
-from gradmill.families.nodes.plan import NodePlan, plan
+from gradmill.families.nodes.plan import plan
 from gradmill.model.native import NativeFunction
 from gradmill.releases.model import Release
 
@@ -74,14 +70,14 @@ def plan_graph(
     """
     arguments(function)  # the operator can be registered
     wanted = _Wanted(twice, memory)
-    plan = _plan(function, operators, release, wanted)
-    written = [name for name, called in plan.functional.names.items() if called in plan.functional.written]
+    main = _plan(function, operators, release, wanted)
+    written = [name for name, called in main.functional.names.items() if called in main.functional.written]
     of_base = wanted._replace(shared=True)
     variants = tuple(
         Variant(_plan(with_bases(function, shared, number, operators), operators, release, of_base), shared)
         for number, shared in enumerate(sharings(function, written), 1)
     )
-    return replace(plan, variants=variants)
+    return replace(main, variants=variants)
 
 
 def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> CondPlan | Custom:
@@ -93,16 +89,18 @@ def _callee(callee: Callee, operators: Mapping[str, Operator], release: Release,
 
 def _branch(function: Function, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> GraphPlan:
     """The plan of a branch. Raises a GraphError for one that changes its inputs."""
-    plan = _plan(function, operators, release, wanted)
-    if changed := plan.functional.changed:
+    branch = _plan(function, operators, release, wanted)
+    if changed := branch.functional.changed:
         what = f"a branch of 'cond' changes its input '{changed[0]}' in place"
         raise GraphError(function.place, what, "change a copy, x.clone(), and return it")
-    return plan
+    return branch
 
 
 def _plan(function: Function, operators: Mapping[str, Operator], release: Release, wanted: _Wanted) -> GraphPlan:
     callees = {identity: _callee(each, operators, release, wanted) for identity, each in function.callees.items()}
-    operators = {**operators, **callee_operators(function)}
+    called = ((call, function.callees.get(call.function)) for call in function.calls)
+    own = {call.function: callee_operator(call, callee) for call, callee in called if callee is not None}
+    operators = {**operators, **own}
     program = functional(function, operators)
     types = {program.names[input_.name]: input_.type for input_ in function.inputs}
     tensors = tuple(
@@ -120,7 +118,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
     backward = plan_backward(program, operators, histories, aliases, outputs, lists, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
-    values = _value_needs(program, histories)
+    values = {name: _places(histories, Ref(name)) for name in sorted(names_in(program.steps))}
     checks = tuple(_places(histories, *check.values) for check in program.checks)
     steps = enumerate(program.steps)
     refusals = {i: _places(histories, *step.values) for i, step in steps if isinstance(step, ErrorIfRequiresGrad)}
@@ -131,7 +129,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             _signature(operator.function, release),
             return_names(operator.called.func),
             viewed_argument(operator.called) or "",
-            _node(operator, release) if identity in used else None,
+            plan(operator.reverse, release) if operator.reverse is not None and identity in used else None,
             callees.get(identity),
         )
         for identity, operator in operators.items()
@@ -144,24 +142,8 @@ def _signature(function: NativeFunction, release: Release) -> Signature:
     return replace(signature_of(function, release), operator=name_of(function))
 
 
-def _node(operator: Operator, release: Release) -> NodePlan:
-    assert operator.reverse is not None
-    return plan(operator.reverse, release)
-
-
 def _places(histories: Histories, *values: Value) -> Places:
     return histories.rows.places(histories.needs(Many(values)))
-
-
-def _value_needs(program: Functional, histories: Histories) -> dict[str, Places]:
-    names = {value.name for step in program.steps for value in _values(step)}
-    return {name: _places(histories, Ref(name)) for name in sorted(names)}
-
-
-def _values(step: Step) -> list[Ref | Item]:
-    if isinstance(step, Scatter):
-        return tensors_of(Many((step.base, step.value)))
-    return tensors_of(Many(tuple(step.arguments.values()))) if isinstance(step, (Apply, Number)) else []
 
 
 def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]:
@@ -224,7 +206,7 @@ def why_not_differentiable_twice(
         if not histories.needs(Many(tuple(step.arguments.values()))):
             continue
         operator = operators[step.identity]
-        if reason := _reason(step, operator) or _reason_of_callee(callees.get(step.identity)):
+        if reason := _reason(step, operator, callees.get(step.identity)):
             return f"{_where(step.place)}: '{unqualified(operator.name)}' {reason}"
     return ""
 
@@ -235,14 +217,10 @@ def _where(place: Place) -> str:
     return f"{place.source}, node '{place.node}'" if place.source else f"node '{place.node}'"
 
 
-def _reason(step: Apply, operator: Operator) -> str:
+def _reason(step: Apply, operator: Operator, callee: CondPlan | Custom | None) -> str:
     if step.sized:
         return "writes to an out argument"
     if "generated" in operator.called.tags and operator.name not in COPIES and step.results:
         return "has no functional variant with a derivative"
-    return ""
-
-
-def _reason_of_callee(callee: CondPlan | Custom | None) -> str:
     reason = callee.then.once or callee.otherwise.once if isinstance(callee, CondPlan) else ""
     return f"has a branch that cannot be: {reason}" if reason else ""

@@ -72,8 +72,10 @@ def _forward(
     """The declarations of the forward, its parts, and the function that calls them."""
     text, names, name = TEXT.of(release), plan.functional.names, plan.name
     inputs = {names[each.name]: guards.inner(each) for each in plan.functional.function.inputs}
-    used = {*returned_names(plan), *(number for number, _ in numbers)}
-    parts = split(forward.statements(plan), inputs, value_types(plan), {}, used)
+    used = {*names_in(tuple(each.value for each in plan.returned)), *(number for number, _ in numbers)}
+    computed = (each for step in plan.functional.steps for each in values_of(step).items())
+    types = {name: result_type(type_) for name, type_ in computed}
+    parts = split(forward.statements(plan), inputs, types, {}, used)
     heads = _heads(plan, "forward", len(parts.parts), release)
     body: list[Stmt] = [
         Do(code("const $_forward_inputs inputs_{$}", name, ", ".join(inputs))),
@@ -94,8 +96,8 @@ def _forward(
 def _backward(plan: GraphPlan, release: Release) -> tuple[str, dict[str, str], str]:
     """The same of the backward."""
     text, visible, name = TEXT.of(release), [each.name for each in plan.backward.kept], plan.name
-    gradients = backward.gradients(plan)
-    parts = split(backward.statements(plan), visible, remade_types(plan), gradients, ())
+    types = {remade.name: result_type(remade.step.results[0].type) for remade in plan.backward.remade}
+    parts = split(backward.statements(plan), visible, types, backward.gradients(plan), ())
     heads = _heads(plan, "backward", len(parts.parts), release)
     body: list[Stmt] = [
         Do(code("const $_backward_kept kept_{$}", name, ", ".join(visible))),
@@ -205,19 +207,3 @@ def _chunks(statements: Sequence[Stmt]) -> list[list[Stmt]]:
         chunks[-1].append(each)
         size += sum(len(line) + 1 for line in lines([each]))
     return chunks
-
-
-def value_types(plan: GraphPlan) -> dict[str, str]:
-    """The C++ types of the values that the forward computes."""
-    computed = (each for step in plan.functional.steps for each in values_of(step).items())
-    return {name: result_type(type_) for name, type_ in computed}
-
-
-def remade_types(plan: GraphPlan) -> dict[str, str]:
-    """The C++ types of the values that the backward recomputes."""
-    return {remade.name: result_type(remade.step.results[0].type) for remade in plan.backward.remade}
-
-
-def returned_names(plan: GraphPlan) -> set[str]:
-    """The names of the values that the forward returns."""
-    return names_in(tuple(each.value for each in plan.returned))

@@ -31,7 +31,7 @@ from gradmill.extensions.graphs.passes.gradients import (
 from gradmill.extensions.graphs.passes.keep.aliases import Aliases, compacted
 from gradmill.extensions.graphs.passes.keep.budget import recomputed
 from gradmill.extensions.graphs.passes.keep.saved import Saved, Uses, saved
-from gradmill.extensions.graphs.passes.needs import NONE, Needs
+from gradmill.extensions.graphs.passes.needs import NONE
 from gradmill.extensions.graphs.traits import COMPOSITES
 from gradmill.model.autograd import Reverse, SavedAttribute
 from gradmill.model.schema import is_list
@@ -96,7 +96,7 @@ class _Planner:
         style = style_of(operator)
         names = with_overwritten(operator)
         part = part_of(operator.reverse) if operator.reverse is not None and style == "own" else ""
-        if part and not self._has_gradient(step.arguments[names[0]]):
+        if part and not self._is_reached(step.arguments[names[0]], whole=True):
             part = ""
         arguments = tuple(a for name in names if (a := self._argument(name, step, operator)) is not None)
         attributes: tuple[SavedAttribute, ...] = ()
@@ -123,14 +123,11 @@ class _Planner:
             )
         )
 
-    def _has_gradient(self, value: Value) -> bool:
-        """Whether an earlier block, or an incoming gradient, may have given a tensor a gradient."""
+    def _is_reached(self, value: Value, *, whole: bool = False) -> bool:
+        """Whether an earlier block, or an incoming gradient, may have given a tensor a gradient. `whole`: and not to an
+        item of a list."""
         slot = self.histories.slot(value)
-        return isinstance(slot, Ref) and slot.name in self.reached
-
-    def _is_reached(self, value: Value) -> bool:
-        slot = self.histories.slot(value)
-        return isinstance(slot, (Ref, Item)) and slot.name in self.reached
+        return isinstance(slot, Ref if whole else (Ref, Item)) and slot.name in self.reached
 
     def _results(self, step: Apply, operator: Operator) -> list[tuple[Value, bool]]:
         if not step.results:
@@ -159,18 +156,14 @@ class _Planner:
         results = step.named(return_names(operator.called.func))
         attributes = (*reverse.all_saved_inputs, *reverse.all_saved_outputs)
         for attribute in attributes:
-            needs = self._users(attribute, step, reverse)
+            using = [names for formula, names in reverse.formulas if identifiers.uses(formula, attribute.name)]
+            needs = self.either(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
             value = results.get(attribute.expr, step.arguments.get(attribute.expr))
             if value is not None and "TypeAndSize" not in attribute.type:
                 self.uses.add(value, needs)
             elif needs and not self.uses.in_like(attribute.expr, step.arguments, needs):
                 self.uses.attribute(attribute_name(step, attribute), attribute, index, needs)
         return attributes
-
-    def _users(self, attribute: SavedAttribute, step: Apply, reverse: Reverse) -> Needs:
-        """The inputs whose gradients use an attribute."""
-        using = [names for formula, names in reverse.formulas if identifiers.uses(formula, attribute.name)]
-        return self.either(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
 
 
 def attribute_name(step: Apply, attribute: SavedAttribute) -> str:

@@ -50,11 +50,16 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
             _call(state, call, operators)
         except GraphError as error:
             errors.append(error)
-            _stand_in(state, call)
+            for result in call.results:  # placeholders, so that later calls are checked as well
+                state.bind_new(result.name, Ref(state.names.new(result.name)), listed=result.type != "Tensor")
     if errors:
         raise all_of(list(errors))
     state.grad = False
-    outputs, updates = outputs_of(state), updates_of(state)
+    outputs = tuple(_output(state, output) for output in function.outputs)
+    updates = tuple(
+        Update(name, each.value, tuple(each.with_grad), tuple(each.conditions), each.silent)
+        for name, each in state.written_inputs.items()
+    )
     return Functional(
         function,
         state.inputs,
@@ -89,12 +94,6 @@ def _kept(step: Step, used: set[str]) -> Step | None:
     if step.op == SELECTS:
         return replace(step, op=CHECK_SUBSCRIPT)
     return None if step.op == SAME_MEMORY else step
-
-
-def _stand_in(state: State, call: Call) -> None:
-    """Binds placeholders to the results of an erroneous call, so that later calls are checked as well."""
-    for result in call.results:
-        state.bind_new(result.name, Ref(state.names.new(result.name)), listed=result.type != "Tensor")
 
 
 def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
@@ -153,12 +152,7 @@ def _mutate_metadata(state: State, call: Call, operator: Operator) -> None:
     state.mutate_metadata(call, written)
 
 
-# ---- the effects that the caller sees
-
-
-def outputs_of(state: State) -> tuple[OutputValue, ...]:
-    """The outputs, in order."""
-    return tuple(_output(state, output) for output in state.function.outputs)
+# ---- the outputs
 
 
 def _output(state: State, output: Output) -> OutputValue:
@@ -193,11 +187,3 @@ def _copies(state: State, alias: Alias) -> tuple[Copied, ...]:
     held = alias.storage.version > 0 or alias.link.is_itself
     own = (Copied(len(alias.chain), alias.flag, state.read(alias)),) if alias.flag and held else ()
     return (*_copies(state, alias.parent), *own)
-
-
-def updates_of(state: State) -> tuple[Update, ...]:
-    """The inputs that were written to, with their new contents."""
-    return tuple(
-        Update(name, each.value, tuple(each.with_grad), tuple(each.conditions), each.silent)
-        for name, each in state.written_inputs.items()
-    )

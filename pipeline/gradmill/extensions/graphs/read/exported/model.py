@@ -101,7 +101,8 @@ class _Reading:
         self.module = model.graph_module
         self.graph: Graph = self.module.graph
         self.errors: list[TextError] = []
-        _check_objects(self.graph)
+        if self.graph.custom_obj_values:
+            raise SpecError("the model has custom objects", "a graph takes tensors and numbers")
         self.scope: Scope = {}
         self.names: dict[str, str] = {}  # of inputs: in C++, by those in the file
         self.numbers: dict[str, Size] = {}  # inputs that are whole numbers, by their names in C++
@@ -240,11 +241,6 @@ def _returned(operand: Operand) -> Output:
     if not isinstance(operand, TypedValue):
         raise SpecError("an output is a list", "return its items separately")
     return Output(operand.value, "Tensor?" if operand.type == "None" else operand.type)
-
-
-def _check_objects(graph: Graph) -> None:
-    if graph.custom_obj_values:
-        raise SpecError("the model has custom objects", "a graph takes tensors and numbers")
 
 
 def _moved(function: Function, device: str) -> Function:

@@ -134,8 +134,9 @@ class Run:
             return
         given, region = arguments, ""
         if self.lower:
-            region = self._region(op, node)
-            arguments = arguments if region else self._autocast(op, node, arguments)
+            device = self._device_of(names_of([each.arg for each in node.inputs]))
+            region = device if device and is_called_in_region(op, device) else ""
+            arguments = arguments if region else self._autocast(op, node, arguments, device)
         match = self._filled(op, arguments)
         if isinstance(match, str):
             raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
@@ -163,13 +164,8 @@ class Run:
 
     def _device_of(self, names: Iterable[str]) -> str:
         """The device of a region that casts one of these tensors; "" if none does."""
-        devices = (self._device(name) for name in names if name in self.tensors)
+        devices = (self.tensors[name].device.type for name in names if name in self.tensors)
         return next((device for device in devices if device in self.lower), "")
-
-    def _region(self, op: Op, node: Node) -> str:
-        """The device of the region that a call is made in; "" for one whose arguments are cast before."""
-        device = self._device_of(names_of([each.arg for each in node.inputs]))
-        return device if device and is_called_in_region(op, device) else ""
 
     def _is_untyped(self, arguments: Mapping[str, Value]) -> bool:
         """Whether the dtype of a result may follow from one that the file does not tell."""
@@ -178,11 +174,11 @@ class Run:
         typed = any(isinstance(each, Constant) and each.kind == "ScalarType" for each in values)
         return not typed and any(isinstance(each, (Ref, Item)) and each.name in self.untyped for each in values)
 
-    def _autocast(self, op: Op, node: Node, arguments: dict[str, Operand]) -> dict[str, Operand]:
-        """The arguments of a call, cast as in autocast regions, or with the dtype that it computes in."""
+    def _autocast(self, op: Op, node: Node, arguments: dict[str, Operand], device: str) -> dict[str, Operand]:
+        """The arguments of a call, cast as in a region of autocast for a device, or with the dtype that it computes in;
+        as they are without one, ""."""
         names = {each.name: names_of([each.arg]) for each in node.inputs}
         flat = [name for listed in names.values() for name in listed if name in self.tensors]
-        device = self._device_of(flat)
         if not device:
             return arguments
         dtypes = [self._dtype(name) for name in flat]
@@ -217,10 +213,6 @@ class Run:
         """The dtype of a tensor of the current graph; "" if it is unknown."""
         meta = self.tensors.get(name)
         return DTYPES.get(meta.dtype, "") if meta is not None else ""
-
-    def _device(self, name: str) -> str:
-        """The type of the device of a tensor of the current graph."""
-        return self.tensors[name].device.type
 
     @staticmethod
     def _filled(op: Op, arguments: dict[str, Operand]) -> Match | str:

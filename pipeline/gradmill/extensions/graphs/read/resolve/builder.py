@@ -110,8 +110,8 @@ class GraphBuilder:
         if scalar.compute is not None and len(numbers) == len(args):
             return _computed(name, numbers)
         types = tuple(operand.type for operand in args if isinstance(operand, TypedValue))
-        alike = "mul" if name == "pow" and _is_natural(args[1]) else name
-        result = Result(self.new_name(hint or name), result_type(alike, types))
+        to_natural = name == "pow" and isinstance(number := number_in(args[1]), int) and number >= 0
+        result = Result(self.new_name(hint or name), result_type("mul" if to_natural else name, types))
         self.calls.append(Call(f"{PYTHON}::{name}", "", arguments, (result,), self.place, self.grad))
         return TypedValue(Ref(result.name), result.type)
 
@@ -148,11 +148,6 @@ def identifier(name: str) -> str:
     """The name as a C++ identifier."""
     text = in_ascii(name)
     return f"_{text}" if not text or text[0].isdigit() else text
-
-
-def _is_natural(operand: Operand) -> bool:
-    number = number_in(operand)
-    return isinstance(number, int) and number >= 0
 
 
 _NUMBERS = {"number": ("int", "float", "bool", "Scalar"), "whole": ("int", "bool", "Scalar")}
