@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from gradmill.extensions.graphs.model import Cond, Custom, Function, Input, Int, Many, Output, Place, Ref, Value
+from gradmill.extensions.graphs.model import Cond, Custom, Input, Int, Many, Place, Ref, Value
 from gradmill.extensions.graphs.operator import COND
 from gradmill.extensions.graphs.read.exported.format import Argument, Graph, Node
 from gradmill.extensions.graphs.read.exported.values import bind, facts_of, name_of, operand_of, symbol_of
@@ -41,18 +39,6 @@ def inputs_of(graph: Graph) -> tuple[list[Input], Scope]:
 
 def _number_type(argument: Argument) -> str:
     return "int" if argument.as_sym_int is not None else "float" if argument.as_sym_float is not None else "bool"
-
-
-def branch_of(
-    name: str, outer: GraphBuilder, inputs: Sequence[Input], builder: GraphBuilder, results: Sequence[Operand]
-) -> Function:
-    """The function of a branch with the calls of `builder`; `outer` is its caller's. Of its results it returns the
-    tensors: see `add_cond`."""
-    outputs = tuple(
-        Output(each.value, each.type) for each in results if isinstance(each, TypedValue) and is_tensor(each)
-    )
-    calls = tuple(builder.calls)
-    return Function(name, outer.place, tuple(inputs), calls, outputs, len(outputs) == 1, callees=builder.callees)
 
 
 def add_cond(builder: GraphBuilder, node: Node, name: str, scope: Scope, cond: Cond) -> None:
@@ -99,11 +85,10 @@ def _bind_numbers(node: Node, scope: Scope) -> None:
 _PLAIN = ("Tensor", "int", "float", "bool", "str", "None", "ScalarType", "MemoryFormat", "Layout", "Device")
 
 
-def add_custom(builder: GraphBuilder, node: Node, name: str, overload: str, scope: Scope) -> Operand:
-    """Adds a call of the operator `name`, `mylib::foo`; its results.
-
-    Raises a SpecError for arguments or results that a graph cannot pass.
-    """
+def add_custom(builder: GraphBuilder, node: Node, scope: Scope) -> Operand:
+    """Adds a call of an operator; its results. Raises a SpecError for arguments or results that a graph cannot pass."""
+    operator = node.target.removeprefix("torch.ops.").replace(".", "::", 1)  # `mylib::foo.default`
+    name, _, overload = operator.partition(".")
     types: list[str] = []
     arguments: dict[str, Value] = {}
     for each in node.inputs:
@@ -120,12 +105,8 @@ def add_custom(builder: GraphBuilder, node: Node, name: str, overload: str, scop
         )
     if len(results) > 1 and any(type_ != "Tensor" for _, type_ in results):
         raise SpecError(f"the custom operator '{name}' returns a list among other results", "return tensors")
-    return builder.add_callee(
-        node.target.removeprefix("torch.ops.").replace(".", "::", 1),
-        Custom(name, overload, tuple(types)),
-        arguments,
-        results,
-    )
+    custom = Custom(name, overload if overload != "default" else "", tuple(types))
+    return builder.add_callee(operator, custom, arguments, results)
 
 
 def _argument(operand: Operand, what: str) -> tuple[Value, str]:

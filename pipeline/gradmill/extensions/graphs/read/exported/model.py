@@ -107,9 +107,7 @@ class _Reading:
         self.names: dict[str, str] = {}  # of inputs: in C++, by those in the file
         self.numbers: dict[str, Size] = {}  # inputs that are whole numbers, by their names in C++
         self.tensors: dict[str, TensorMeta] = {}  # the same of tensors
-        self.ranges = model.range_constraints
-        self.guards = model.guards_code
-        self.shared = model.shared
+        self.model = model
         self.first: dict[str, str] = {}  # the first name of each shared tensor
         self.inputs = [self._input(spec) for spec in self.module.signature.input_specs]
         self.builder = GraphBuilder(ops, [each.name for each in self.inputs])
@@ -117,10 +115,10 @@ class _Reading:
 
     def function(self, name: str, release: Release, device: str) -> Function:
         """The whole model as a function; collects the errors of all nodes."""
-        symbols = Symbols(name, self.builder, self.ranges, self.scope)
+        symbols = Symbols(name, self.builder, self.model.range_constraints, self.scope)
         symbols.add(self.tensors, self.numbers)
-        symbols.guard(self.guards)
-        run = nodes.Run(name, nodes.CompileTarget(release, device), self.builder, self.errors)
+        symbols.guard(self.model.guards_code)
+        run = nodes.Run(name, release, device, self.builder, self.errors)
         run.graph(self.graph, self.scope)
         if self.errors:
             return Function(name, Place(), (), (), (), False)
@@ -169,7 +167,7 @@ class _Reading:
         own = self._named(name)
         self.scope[name] = TypedValue(Ref(own), "Tensor")
         self.tensors[own] = meta
-        shared = self.shared.get(source, "") if stored and kind in ("parameter", "buffer") else ""
+        shared = self.model.shared.get(source, "") if stored and kind in ("parameter", "buffer") else ""
         first = self.first.setdefault(shared, source) if shared else source
         tied = first if first != source else ""
         return Input(own, "Tensor", Place(), kind, source, stored, tied, facts=facts_of(meta))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
-from gradmill.extensions.graphs.model import ANY, Cond, Constant, Function, Item, Many, Place, Ref, Value
+from gradmill.extensions.graphs.model import ANY, Cond, Constant, Function, Item, Many, Output, Place, Ref, Value
 from gradmill.extensions.graphs.ops import Op
 from gradmill.extensions.graphs.read.exported.autocast import (
     DEVICES,
@@ -14,7 +13,7 @@ from gradmill.extensions.graphs.read.exported.autocast import (
     is_called_in_region,
     is_cast,
 )
-from gradmill.extensions.graphs.read.exported.branches import add_cond, add_custom, branch_of, graphs_of, inputs_of
+from gradmill.extensions.graphs.read.exported.branches import add_cond, add_custom, graphs_of, inputs_of
 from gradmill.extensions.graphs.read.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
 from gradmill.extensions.graphs.read.exported.values import (
     bind,
@@ -66,26 +65,15 @@ def error_at(node: str, error: SpecError) -> TextError:
     return TextError(problem, error.hint, 0, 0)
 
 
-class Unknown(NamedTuple):
-    """An operator that the set does not have."""
-
-    name: str  # `mylib::foo`
-    overload: str
-
-
-class CompileTarget(NamedTuple):
-    """What graphs are compiled for."""
-
-    release: Release
-    device: str  # "" for that of the export
-
-
 class Run:
     """Adds the nodes of graphs to a builder, and collects the errors of all nodes."""
 
-    def __init__(self, function: str, target: CompileTarget, builder: GraphBuilder, errors: list[TextError]) -> None:
+    def __init__(
+        self, function: str, release: Release, device: str, builder: GraphBuilder, errors: list[TextError]
+    ) -> None:
         self.function = function  # its name
-        self.target = target
+        self.release = release
+        self.device = device  # "" for that of the export
         self.builder = builder
         self.errors = errors
         self.copied: set[str] = set()  # copies of constants that need no gradient
@@ -125,8 +113,10 @@ class Run:
         if node.target.startswith(_HIGHER):
             _refuse(node.target.removeprefix(_HIGHER))
         op = self._operator(node.target)
-        if isinstance(op, Unknown):
-            self._custom(node, op, scope)
+        if op is None:
+            results = add_custom(self.builder, node, scope)
+            self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
+            bind(node.outputs, results, scope, self.builder)
             return
         arguments = {each.name: self._operand(op, each, scope) for each in node.inputs}
         if node.target == _DETACH and set(names_of([each.arg for each in node.inputs])) <= self.copied:
@@ -185,9 +175,7 @@ class Run:
         dtype = computes_in(op, device, dtypes)
         if dtype is not None:
             return arguments | ({} if arguments.get("dtype", NONE) != NONE else {"dtype": of_dtype(dtype)})
-        to = cast_to(
-            op, device, dtypes, self._dtype(first_name_of(node.outputs)), self.lower[device], self.target.release
-        )
+        to = cast_to(op, device, dtypes, self._dtype(first_name_of(node.outputs)), self.lower[device], self.release)
         if to is None:
             return arguments
         return {each: self._cast(operand, names[each], device, to) for each, operand in arguments.items()}
@@ -230,7 +218,8 @@ class Run:
             raise SpecError(f"'{op.name}' has no argument '{named.name}'", hint)
         return operand_of(named.arg, scope)
 
-    def _operator(self, target: str) -> Op | Unknown:
+    def _operator(self, target: str) -> Op | None:
+        """The operator that a node calls; None for one of a library, which the set does not have."""
         parts = target.removeprefix(_OPS).split(".")
         if not target.startswith(_OPS) or len(parts) != 3:
             raise SpecError(
@@ -241,16 +230,10 @@ class Run:
         known = self.builder.ops.overloads(name)
         overloads = [op for op in known if op.native.func.name.overload == overload]
         if not known and parts[0] not in _BUILT_IN and all(each.isidentifier() and each.isascii() for each in parts):
-            return Unknown(name, overload)
+            return None
         if not overloads:
             raise SpecError(f"the spec set has no operator '{name}.{parts[2]}'", self.builder.ops.near(name))
         return overloads[0]
-
-    def _custom(self, node: Node, op: Unknown, scope: Scope) -> None:
-        """Adds a call of an operator that the set does not have."""
-        results = add_custom(self.builder, node, op.name, op.overload, scope)
-        self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
-        bind(node.outputs, results, scope, self.builder)
 
     def _cond(self, node: Node, name: str, scope: Scope) -> None:
         """Adds a `cond`, a node with two nested graphs."""
@@ -263,12 +246,15 @@ class Run:
 
     def _branch(self, function: str, graph: Graph) -> Function:
         inputs, own = inputs_of(graph)
-        run = Run(function, self.target, GraphBuilder(self.builder.ops, [each.name for each in inputs]), self.errors)
+        builder = GraphBuilder(self.builder.ops, [each.name for each in inputs])
+        run = Run(function, self.release, self.device, builder, self.errors)
         run.lower = self.lower
         run.graph(graph, own)
         results = [operand_of(each, own) for each in graph.outputs]
-        self.builder.enables_grad |= run.builder.enables_grad
-        return branch_of(function, self.builder, inputs, run.builder, results)
+        outputs = tuple(Output(*each) for each in results if isinstance(each, TypedValue) and is_tensor(each))
+        self.builder.enables_grad |= builder.enables_grad
+        callees, calls, single = builder.callees, tuple(builder.calls), len(outputs) == 1  # its numbers: see `add_cond`
+        return Function(function, self.builder.place, tuple(inputs), calls, outputs, single, callees=callees)
 
     def _grad_mode(self, node: Node, name: str, scope: Scope) -> None:
         """Adds `with torch.no_grad():`, a node with a nested graph."""
@@ -295,7 +281,7 @@ class Run:
                 f"autocast for the device '{device}' is not supported in a graph",
                 f"cast tensors with .to(); known devices are {', '.join(DEVICES)}",
             )
-        to = self.target.device.partition(":")[0]
+        to = self.device.partition(":")[0]
         if enabled and to not in ("", device):
             raise SpecError(
                 f"autocast for the device '{device}' casts other arguments on '{to}'", f"export the model on '{to}'"

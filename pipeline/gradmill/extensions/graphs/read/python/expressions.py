@@ -69,14 +69,16 @@ class Expressions:
             value = reader(self, node, hint)
             self.builder.place = outer
             return value
-        except TextError:
-            raise
         except SpecError as error:
-            raise self.error(node, error.problem, error.hint) from None
+            raise self.located(node, error) from None
 
     def error(self, node: ast.expr | ast.stmt | ast.arg, problem: str, hint: str = "") -> TextError:
         """An error at a node."""
         return TextError(problem, hint, *self.where(node))
+
+    def located(self, node: ast.expr | ast.stmt | ast.arg, error: SpecError) -> TextError:
+        """An error with its place: at a node, if it has none yet."""
+        return error if isinstance(error, TextError) else self.error(node, error.problem, error.hint)
 
     def at(self, node: ast.expr | ast.stmt) -> None:
         """Sets the place of the next calls."""

@@ -69,11 +69,8 @@ class Definition:
         try:
             type_ = self._annotated(parameter)
             value = self._default(parameter, default, type_)
-        except TextError as error:
-            self.errors.append(error)
-            return
         except SpecError as error:
-            self.say(parameter, error.problem, error.hint)
+            self.errors.append(self.reader.located(parameter, error))
             return
         except Spoiled:
             return

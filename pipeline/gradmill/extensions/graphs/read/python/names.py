@@ -106,7 +106,6 @@ MODES = {
 
 # ---- unsupported constructs
 
-_NUMBER = "a value of a tensor is known only when the graph runs"
 REFUSED_ATTRIBUTES = {
     "data": "write x.detach()",
     "grad": "take gradients outside the graph",
@@ -117,16 +116,13 @@ REFUSED_ATTRIBUTES = {
     "itemsize": "write the number",
 }
 REFUSED_METHODS = {
-    "item": _NUMBER,
-    "tolist": _NUMBER,
-    "numpy": _NUMBER,
+    **dict.fromkeys(("item", "tolist", "numpy"), "a value of a tensor is known only when the graph runs"),
     "backward": "a graph has its own backward: return the loss",
     "requires_grad_": "the caller decides whether an input requires grad",
     "register_hook": "register hooks in the caller of the graph",
     "retain_grad": "return the tensor",
     "set_": "a graph cannot change the storage of a tensor",
-    "resize_": "a graph cannot change the storage of a tensor: make a new tensor",
-    "resize_as_": "a graph cannot change the storage of a tensor: make a new tensor",
+    **dict.fromkeys(("resize_", "resize_as_"), "a graph cannot change the storage of a tensor: make a new tensor"),
     "cuda": "write x.to(y.device)",
     "is_contiguous": "whether a tensor is contiguous is known only when the graph runs: write x.contiguous()",
     "apply_": "write operators of tensors",
@@ -135,39 +131,31 @@ REFUSED_METHODS = {
 
 _BRANCH = "a graph is straight-line code: write torch.where(condition, a, b), or two functions"
 _LOOP = "a graph is straight-line code: write out each step"
+_CALLED = "write its body where it is called"
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.If: ("a branch", _BRANCH),
-    ast.Match: ("a branch", _BRANCH),
-    ast.For: ("a loop", _LOOP),
-    ast.AsyncFor: ("a loop", _LOOP),
-    ast.While: ("a loop", _LOOP),
-    ast.FunctionDef: ("a function within a function", "write its body where it is called"),
-    ast.AsyncFunctionDef: ("a function within a function", "write its body where it is called"),
+    **dict.fromkeys((ast.If, ast.Match), ("a branch", _BRANCH)),
+    **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), ("a loop", _LOOP)),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), ("a function within a function", _CALLED)),
     ast.ClassDef: ("a class", "write functions only"),
-    ast.Try: ("'try'", "a graph cannot catch errors: leave them to its caller"),
-    ast.TryStar: ("'try'", "a graph cannot catch errors: leave them to its caller"),
+    **dict.fromkeys((ast.Try, ast.TryStar), ("'try'", "a graph cannot catch errors: leave them to its caller")),
     ast.Raise: ("'raise'", "leave checks to the caller"),
     ast.Assert: ("'assert'", "leave checks to the caller"),
-    ast.Import: ("an import within a function", "write it at the top of the file"),
-    ast.ImportFrom: ("an import within a function", "write it at the top of the file"),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), ("an import within a function", "write it at the top of the file")),
     ast.Global: ("'global'", "pass it as a parameter, return the new value"),
     ast.Nonlocal: ("'nonlocal'", "pass it as a parameter, return the new value"),
     ast.AsyncWith: ("'async'", "write with torch.no_grad():"),
 }
-_WRITE_OUT = "write out each item"
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
-    ast.ListComp: ("a comprehension", _WRITE_OUT),
-    ast.SetComp: ("a comprehension", _WRITE_OUT),
-    ast.DictComp: ("a comprehension", _WRITE_OUT),
-    ast.GeneratorExp: ("a comprehension", _WRITE_OUT),
-    ast.Lambda: ("a lambda", "write its body where it is called"),
+    **dict.fromkeys(
+        (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), ("a comprehension", "write out each item")
+    ),
+    ast.Lambda: ("a lambda", _CALLED),
     ast.IfExp: ("a conditional expression", _BRANCH),
     ast.BoolOp: ("'and' or 'or'", "write & and | of tensors"),
     ast.Dict: ("a dict", "name each item, return a tuple"),
     ast.Set: ("a set", "write a tuple"),
     ast.Await: ("'await'", "a graph is straight-line code"),
-    ast.Yield: ("'yield'", "return a tuple"),
-    ast.YieldFrom: ("'yield'", "return a tuple"),
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), ("'yield'", "return a tuple")),
     ast.JoinedStr: ("an f-string", "write the text"),
     ast.NamedExpr: ("':='", "write a separate assignment"),
     ast.Starred: ("a '*' here", "write out each item"),

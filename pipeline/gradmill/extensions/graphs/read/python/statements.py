@@ -53,22 +53,15 @@ class Body:
             if self.returned is not None:
                 self._say(node, "this statement is after 'return'", "a function returns at its end")
                 return
-            self._try(node, self._statement)
-
-    def _try(self, node: ast.stmt, do: Callable[[Any], None]) -> None:
-        try:
-            do(node)
-        except TextError as error:
-            self.errors.append(error)
-            self._spoil(node)
-        except SpecError as error:
-            self._say(node, error.problem, error.hint)
-            self._spoil(node)
-        except RecursionError:
-            self._say(node, *TOO_DEEP)
-            self._spoil(node)
-        except Spoiled:
-            self.spoiled = True
+            try:
+                self._statement(node)
+                continue
+            except SpecError as error:
+                self.errors.append(self.reader.located(node, error))
+            except RecursionError:
+                self._say(node, *TOO_DEEP)
+            except Spoiled:
+                self.spoiled = True
             self._spoil(node)
 
     def _say(self, node: ast.stmt | ast.expr, problem: str, hint: str) -> None:
@@ -260,8 +253,6 @@ class Body:
             return
         self.single = not isinstance(value, Several) or value.is_list
         operands = value.items if isinstance(value, Several) and not value.is_list else (value,)
-        if isinstance(value, Several) and value.is_list:  # a new list of tensors
-            operands = (_listed(value),)
         self.outputs = tuple(map(_output, operands))
 
 
@@ -276,8 +267,8 @@ def _listed(value: Several) -> Operand:
 
 def _output(operand: Operand) -> Output:
     if isinstance(operand, Several):
-        if operand.is_list and isinstance(listed := _listed(operand), TypedValue):
-            return Output(listed.value, listed.type)
+        if operand.is_list:  # a new list of tensors
+            return _output(_listed(operand))
         raise SpecError("a tuple within a tuple cannot be returned", "return its items")
     assert isinstance(operand, TypedValue)
     if operand.type.strip("[]?") in ("str", "ScalarType", "Device", "Layout", "MemoryFormat"):

@@ -24,7 +24,7 @@ from gradmill.extensions.graphs.read.resolve.operands import (
     is_tensor,
 )
 from gradmill.extensions.graphs.traits import TAKE_NUMBERS
-from gradmill.families.bindings.order import yields
+from gradmill.families.bindings.order import in_precedence
 from gradmill.model.schema import Argument, Schema
 from gradmill.problems.problem import SpecError, nearest
 
@@ -164,17 +164,9 @@ _PARSED_AS = {"int": "int64_t", "float": "double", "str": "c10::string_view", "T
 
 def ordered(overloads: Sequence[Op]) -> list[Op]:
     """Overloads by their text in the parser's syntax, and each before those that it takes precedence over."""
-    left = sorted(overloads, key=_parsed)
-    order: list[Op] = []
-    while left:
-        first = next((a for a in left if not any(yields(_types(a), _types(b)) for b in left)), left[0])
-        order.append(first)
-        left.remove(first)
-    return order
-
-
-def _types(op: Op) -> list[str]:
-    return [argument.type for argument in op.native.func.inputs]
+    by_text = sorted(overloads, key=_parsed)
+    order, rest = in_precedence([tuple(argument.type for argument in op.native.func.inputs) for op in by_text])
+    return [by_text[i] for i in (*order, *rest)]
 
 
 def _parsed(op: Op) -> str:
