@@ -25,34 +25,34 @@ ${type} ${name}(
 
 // The places after those of inputs: whether one of several values needs a gradient.
 inline void ${name}_rows(graph::Needs& needs, const ${name}_saved& saved) ${body}
-//// split_structs
+//// split_forward
 
 // The arguments of the forward.
-struct ${name}_forward_inputs ${inputs};
+struct ${name}_forward_inputs ${arguments};
 
 // The values of the forward that several of its parts use.
-struct ${name}_forward_values ${values};
+struct ${name}_forward_values ${members};
 
 ${name}_results ${name}_forward(
     ${parameters});
-${forwards}
+${parts}
 //// part_of_forward
 void ${name}_forward_${number}(
     const ${name}_forward_inputs& inputs_,
     ${given_needs} needs,
     ${name}_saved& saved,
     ${name}_forward_values& values_)
-//// split_backward_structs
+//// split_backward
 
 // The tensors of the backward that autograd keeps.
-struct ${name}_backward_kept ${kept};
+struct ${name}_backward_kept ${arguments};
 
 // The gradients, and the values that several parts of the backward use.
 struct ${name}_backward_gradients ${members};
 
 variable_list ${name}_backward(
     const variable_list& grads, graph::Saved& all, const variable_list& kept, graph::Needs& needs, const Edge& needed);
-${backwards}
+${parts}
 //// part_of_backward
 void ${name}_backward_${number}(
     const variable_list& grads,

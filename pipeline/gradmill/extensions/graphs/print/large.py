@@ -18,7 +18,6 @@ from gradmill.extensions.graphs.print.expressions import INITIAL
 from gradmill.extensions.graphs.print.forward import result_type
 from gradmill.extensions.graphs.print.function import (
     TEXT,
-    Numbers,
     backward_values,
     braced,
     forward_needs,
@@ -51,89 +50,69 @@ def large_pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
 
 
 def _pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
-    text, after = TEXT.of(release), wrapper.after_forward(plan)
+    text, after, names = TEXT.of(release), wrapper.after_forward(plan), plan.functional.names
     numbers = number_results(plan, after)
     given = forward_values(plan, numbers, release)
-    declared, pieces, calling = _forward(plan, numbers, given, release)
-    declarations = text["structs"].fill(given) + declared
-    if plan.has_backward:
-        declared, more, calling_backward = _backward(plan, release)
-        declarations += declared
-        pieces |= more
-        calling += calling_backward
-    filled = wrapper_values(plan, after, bool(numbers))
-    declarations += f"\n{filled['type']} {plan.name}(\n    {filled['declared']});\n"
-    return {DECLARATIONS: declarations, **pieces, "wrapper": calling + text["wrapper"].fill(filled)}
-
-
-def _forward(
-    plan: GraphPlan, numbers: Numbers, given: dict[str, Filled], release: Release
-) -> tuple[str, dict[str, str], str]:
-    """The declarations of the forward, its parts, and the function that calls them."""
-    text, names, name = TEXT.of(release), plan.functional.names, plan.name
     inputs = {names[each.name]: guards.inner(each) for each in plan.functional.function.inputs}
     used = {*names_in(tuple(each.value for each in plan.returned)), *(number for number, _ in numbers)}
     computed = (each for step in plan.functional.steps for each in values_of(step).items())
     types = {name: result_type(type_) for name, type_ in computed}
     parts = split(forward.statements(plan), inputs, types, {}, used)
-    heads = _heads(plan, "forward", len(parts.parts), release)
-    body: list[Stmt] = [
-        Do(code("const $_forward_inputs inputs_{$}", name, ", ".join(inputs))),
-        Do(code("$_forward_values values_", name)),
-        *(Do(code(f"{name}_forward_{i}(inputs_, needs, saved, values_)")) for i in range(1, len(heads) + 1)),
-        returned(plan, numbers, parts.named),
-    ]
-    filled: dict[str, Filled] = {
-        **given,
-        "inputs": in_braces(f"{type_} {name};" for name, type_ in inputs.items()),
-        "values": in_braces(parts.members),
-        "forwards": [f"{head};" for head in heads],
-        "body": braced(body),
-    }
-    return text["split_structs"].fill(filled), _parts("forward", heads, parts, release), text["forward"].fill(filled)
+    body = _calls(plan, "forward", parts, inputs, returned(plan, numbers, parts.named))
+    pieces = _in_parts(plan, "forward", parts, inputs, {**given, "body": braced(body)}, release)
+    if plan.has_backward:
+        kept = dict.fromkeys((each.name for each in plan.backward.kept), "const at::Tensor&")
+        types = {remade.name: result_type(remade.step.results[0].type) for remade in plan.backward.remade}
+        parts = split(backward.statements(plan), kept, types, backward.gradients(plan), ())
+        body = _calls(plan, "backward", parts, kept, found(plan, parts.named))
+        more = _in_parts(plan, "backward", parts, kept, backward_values(plan, body), release)
+        joined = {name: pieces[name] + more[name] for name in (DECLARATIONS, "wrapper")}
+        pieces = {**pieces, **more, **joined}
+    filled = wrapper_values(plan, after, bool(numbers))
+    declared = f"\n{filled['type']} {plan.name}(\n    {filled['declared']});\n"
+    declarations = text["structs"].fill(given) + pieces.pop(DECLARATIONS) + declared
+    called = pieces.pop("wrapper") + text["wrapper"].fill(filled)
+    return {DECLARATIONS: declarations, **pieces, "wrapper": called}
 
 
-def _backward(plan: GraphPlan, release: Release) -> tuple[str, dict[str, str], str]:
-    """The same of the backward."""
-    text, visible, name = TEXT.of(release), [each.name for each in plan.backward.kept], plan.name
-    types = {remade.name: result_type(remade.step.results[0].type) for remade in plan.backward.remade}
-    parts = split(backward.statements(plan), visible, types, backward.gradients(plan), ())
-    heads = _heads(plan, "backward", len(parts.parts), release)
-    body: list[Stmt] = [
-        Do(code("const $_backward_kept kept_{$}", name, ", ".join(visible))),
-        Do(code("$_backward_gradients values_", name)),
-        *(
-            Do(code(f"{name}_backward_{i}(grads, saved, kept_, needs, needed, values_)"))
-            for i in range(1, len(heads) + 1)
-        ),
-        found(plan, parts.named),
+# The names of the struct of arguments and of that of values; what is passed to the parts.
+_PASSED = {
+    "forward": ("inputs", "values", "inputs_, needs, saved, values_"),
+    "backward": ("kept", "gradients", "grads, saved, kept_, needs, needed, values_"),
+}
+
+
+def _calls(plan: GraphPlan, kind: str, parts: Split, inputs: Iterable[str], end: Stmt) -> list[Stmt]:
+    """The body of the function that calls the parts of a forward or a backward. `end`: its last statement."""
+    name, (arguments, values, passed) = f"{plan.name}_{kind}", _PASSED[kind]
+    return [
+        Do(code("const $_$ $_{$}", name, arguments, arguments, ", ".join(inputs))),
+        Do(code("$_$ values_", name, values)),
+        *(Do(code("$_$($)", name, str(i), passed)) for i in range(1, len(parts.parts) + 1)),
+        end,
     ]
-    filled: dict[str, Filled] = {
-        **backward_values(plan, body),
-        "kept": in_braces(f"const at::Tensor& {name};" for name in visible),
-        "members": in_braces(parts.members),
-        "backwards": [f"{head};" for head in heads],
-    }
-    pieces = _parts("backward", heads, parts, release)
+
+
+def _in_parts(
+    plan: GraphPlan, kind: str, parts: Split, inputs: Mapping[str, str], filled: Mapping[str, Filled], release: Release
+) -> dict[str, str]:
+    """The pieces of a forward or a backward: declarations, parts, and as "wrapper" the function that calls them.
+    `inputs`: the types of its arguments, by name. `filled`: what the section of that function is filled with."""
+    text, pieces = TEXT.of(release), dict[str, str]()
     nodes = {formula_name(block.node): block.node for block in plan.backward.blocks if isinstance(block, CallBlock)}
+    heads = []
     for i, statements in enumerate(parts.parts, 1):
-        pieces[f"backward {i}{CALLS}"] = " ".join(nodes[name] for name in uses(statements) if name in nodes)
-    return text["split_backward_structs"].fill(filled), pieces, text["backward"].fill(filled)
-
-
-def _heads(plan: GraphPlan, kind: str, count: int, release: Release) -> list[str]:
-    """The parts of a body up to their statements."""
-    section = TEXT.of(release)[f"part_of_{kind}"]
-    given = {"name": plan.name, "given_needs": forward_needs(plan)}
-    return [section.fill({**given, "number": i}).strip() for i in range(1, count + 1)]
-
-
-def _parts(kind: str, heads: list[str], body: Split, release: Release) -> dict[str, str]:
-    section = TEXT.of(release)["part_body"]
-    return {
-        f"{kind} {i}": section.fill({"head": head, "body": braced(statements)})
-        for i, (head, statements) in enumerate(zip(heads, body.parts), 1)
+        given = {"name": plan.name, "given_needs": forward_needs(plan), "number": i}
+        heads.append(text[f"part_of_{kind}"].fill(given).strip())
+        pieces[f"{kind} {i}"] = text["part_body"].fill({"head": heads[-1], "body": braced(statements)})
+        pieces[f"{kind} {i}{CALLS}"] = " ".join(nodes[name] for name in uses(statements) if name in nodes)
+    structs: dict[str, Filled] = {
+        "arguments": in_braces(f"{type_} {name};" for name, type_ in inputs.items()),
+        "members": in_braces(parts.members),
+        "parts": [f"{head};" for head in heads],
     }
+    declared = text[f"split_{kind}"].fill({**filled, **structs})
+    return {DECLARATIONS: declared, **pieces, "wrapper": text[kind].fill(filled)}
 
 
 # ---- parts
