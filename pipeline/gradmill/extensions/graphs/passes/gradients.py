@@ -113,13 +113,6 @@ class Mark(Struct, frozen=True):
     needs: Places
 
 
-class Number(Struct, frozen=True):
-    """A number that the backward uses."""
-
-    name: str
-    type: str
-
-
 class Backward(Struct, frozen=True):
     """The backward of a graph."""
 
@@ -128,7 +121,7 @@ class Backward(Struct, frozen=True):
     remade: tuple[Remade, ...]
     attributes: tuple[Attribute, ...]
     marks: tuple[Mark, ...]
-    numbers: tuple[Number, ...]
+    numbers: dict[str, str]  # the types of the numbers that it uses, by name
 
     @property
     def kept(self) -> list[Tensor]:

@@ -20,6 +20,7 @@ from gradmill.extensions.graphs.print.large import CALLS, DECLARATIONS, large_pi
 from gradmill.families.family import generated_comment
 from gradmill.families.nodes import text as node_text
 from gradmill.families.sections import Text
+from gradmill.families.template import Value
 from gradmill.releases import KNOWN, is_at_least, minor
 from gradmill.releases.model import Release
 
@@ -134,12 +135,8 @@ def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
         formulas |= formulas_of(plan, release)
     return TEXT.of(release)["source"].fill(
         {
-            "comment": comment,
-            "header": f"{stem}.h",
-            "formulas": _formula_headers(plans),
-            "includes": [f"#include <{each}>" for each in _includes(plans)],
+            **_including(plans, stem, comment),
             "definitions": _own_formulas(formulas, release),
-            "namespace": namespace_of(stem),
             "functions": "\n".join(function_text(plan, release) for plan in plans),
             "library": _library(namespace),
             "registered": [registration(plan, stem) for plan in plans],
@@ -154,16 +151,8 @@ def parts_header(
     plans: Sequence[GraphPlan], pieces: Iterable[Mapping[str, str]], stem: str, comment: str, release: Release
 ) -> str:
     """The header that all sources of a file of functions include."""
-    return TEXT.of(release)["parts_header"].fill(
-        {
-            "comment": comment,
-            "header": f"{stem}.h",
-            "formulas": _formula_headers(plans),
-            "includes": [f"#include <{each}>" for each in _includes(plans)],
-            "namespace": namespace_of(stem),
-            "functions": "\n".join(own[DECLARATIONS] for own in pieces if DECLARATIONS in own),
-        }
-    )
+    declared = "\n".join(own[DECLARATIONS] for own in pieces if DECLARATIONS in own)
+    return TEXT.of(release)["parts_header"].fill({**_including(plans, stem, comment), "functions": declared})
 
 
 def part(
@@ -181,10 +170,7 @@ def part(
     called = {node for _, nodes in own for node in nodes.split()}
     every = (each for plan in _functions(plans) for each in formulas_of(plan, release).items())
     used = {node: formula for node, formula in every if node in called}
-    registered = {
-        "library": _library(namespace),
-        "registered": [registration(plan, stem) for plan in plans],
-    }
+    registered = {"library": _library(namespace), "registered": [registration(plan, stem) for plan in plans]}
     return text["part"].fill(
         {
             "comment": comment,
@@ -214,16 +200,19 @@ def _own_formulas(formulas: Mapping[str, str], release: Release) -> str:
     return section.fill({"namespace": "gradmill::formulas", "functions": list(formulas.values())})
 
 
-def _includes(plans: Sequence[GraphPlan]) -> list[str]:
+def _including(plans: Sequence[GraphPlan], stem: str, comment: str) -> dict[str, Value]:
+    """The head of a file that includes what the graphs use: operators, the formulas' helpers, Nodes of the library."""
     every = (each for plan in _functions(plans) for each in plan.operators.values() if each.callee is None)
-    return sorted({signature.header for each in every for signature in (each.called, each.original)})
-
-
-def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
-    """The includes that declare the formulas' helpers and the Nodes of the library, if the graphs use them."""
+    operators = {signature.header for each in every for signature in (each.called, each.original)}
     styles = {b.style for plan in _functions(plans) for b in plan.backward.blocks if isinstance(b, CallBlock)}
-    includes = {"own": f'#include "{FORMULAS}"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
-    return [line for style, line in includes.items() if style in styles]
+    formulas = {"own": f'#include "{FORMULAS}"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
+    return {
+        "comment": comment,
+        "header": f"{stem}.h",
+        "formulas": [line for style, line in formulas.items() if style in styles],
+        "includes": [f"#include <{each}>" for each in sorted(operators)],
+        "namespace": namespace_of(stem),
+    }
 
 
 def formulas_of(plan: GraphPlan, release: Release) -> dict[str, str]:

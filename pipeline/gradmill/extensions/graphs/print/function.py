@@ -120,8 +120,8 @@ def _saved(plan: GraphPlan) -> list[str]:
         f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in backward.marks
     ]
     lines += [f"bool gate_{row.gate} = true;" for row in plan.needs.gates]  # until the forward decides them
-    numbers = [(NUMBER_TYPES[each.type], each.name) for each in backward.numbers]
-    return lines + [f"{type_} {name}{INITIAL.get(type_, '{}')};" for type_, name in numbers]
+    numbers = {name: NUMBER_TYPES[type_] for name, type_ in backward.numbers.items()}
+    return lines + [f"{type_} {name}{INITIAL.get(type_, '{}')};" for name, type_ in numbers.items()]
 
 
 def backward_values(plan: GraphPlan, body: Iterable[Stmt]) -> dict[str, Filled]:

@@ -102,7 +102,7 @@ def _in_parts(
     nodes = {formula_name(block.node): block.node for block in plan.backward.blocks if isinstance(block, CallBlock)}
     heads = []
     for i, statements in enumerate(parts.parts, 1):
-        given = {"name": plan.name, "given_needs": forward_needs(plan), "number": i}
+        given: dict[str, Filled] = {"name": plan.name, "given_needs": forward_needs(plan), "number": i}
         heads.append(text[f"part_of_{kind}"].fill(given).strip())
         pieces[f"{kind} {i}"] = text["part_body"].fill({"head": heads[-1], "body": braced(statements)})
         pieces[f"{kind} {i}{CALLS}"] = " ".join(nodes[name] for name in uses(statements) if name in nodes)

@@ -105,10 +105,9 @@ def saved_by_step(plan: GraphPlan) -> Mapping[int | None, list[Stmt]]:
     for mark in backward.marks:
         if base_of(mark.value) in makers:
             statements[makers[base_of(mark.value)]] += _mark(mark)
-    for number in backward.numbers:
-        if number.name in makers:
-            maker = makers[number.name]
-            statements[maker].append(Save(number.name, owned(variable(number.name), number.type, maker)))
+    for name, type_ in backward.numbers.items():
+        if name in makers:
+            statements[makers[name]].append(Save(name, owned(variable(name), type_, makers[name])))
     for attribute in backward.attributes:
         statements[attribute.step] += _attribute(plan, attribute, steps[attribute.step])
     return statements

@@ -19,19 +19,14 @@ _NODES = "torch::autograd::generated"
 _NONE = code("{}")  # an attribute of a tensor that no gradient uses
 
 
-def saved_names(plan: GraphPlan) -> dict[str, str]:
-    """The variable with each saved value in the backward."""
-    names = {t.name: f"saved.{t.name}" for t in plan.backward.tensors}
-    names |= {t.name: t.name for t in plan.backward.tensors if t.how in ("input", "output")}
-    names |= {r.name: r.name for r in plan.backward.remade}
-    return names | {n.name: f"saved.{n.name}" for n in plan.backward.numbers}
-
-
 class SavedValues:
     """The expressions for saved values. A value that was not saved, as no gradient uses it, is an undefined tensor."""
 
     def __init__(self, plan: GraphPlan) -> None:
-        self._known = saved_names(plan)
+        held = [*(tensor.name for tensor in plan.backward.tensors), *plan.backward.numbers]
+        self._known = {name: f"saved.{name}" for name in held}  # the variable of each
+        own = [*(tensor.name for tensor in plan.backward.kept), *(remade.name for remade in plan.backward.remade)]
+        self._known |= dict(zip(own, own))
         self.attributes = {attribute.name for attribute in plan.backward.attributes}
         self.marks = {mark.name for mark in plan.backward.marks}
 

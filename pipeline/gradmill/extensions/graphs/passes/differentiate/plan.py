@@ -18,12 +18,13 @@ from gradmill.extensions.graphs.passes.differentiate.histories import (
 from gradmill.extensions.graphs.passes.functionalize.program import Apply, Choose, Functional, Scatter
 from gradmill.extensions.graphs.passes.gradients import (
     Argument,
+    Attribute,
     Backward,
     Block,
     CallBlock,
     ChooseBlock,
     GradientTarget,
-    Number,
+    Mark,
     Remade,
     ScatterBlock,
     Tensor,
@@ -162,7 +163,7 @@ class _Planner:
             if value is not None and "TypeAndSize" not in attribute.type:
                 self.uses.add(value, needs)
             elif needs and not self.uses.in_like(attribute.expr, step.arguments, needs):
-                self.uses.attribute(attribute_name(step, attribute), attribute, index, needs)
+                self.uses.attributes[attribute_name(step, attribute)] = (attribute, index, needs)
         return attributes
 
 
@@ -186,7 +187,8 @@ def plan_backward(
     for name in lists:
         planner.uses.mark("length", Ref(name), histories.needs(Ref(name)))
     planner.run(outputs)
-    held = saved(planner.uses.values.values(), aliases, rows)
+    uses = planner.uses
+    held = saved(uses.values.values(), aliases, rows)
     if memory < 1:
         held = recomputed(held, program, operators, planner.blocks, aliases, rows, memory)
     tensors = [
@@ -197,9 +199,9 @@ def plan_backward(
         tuple(planner.blocks),
         compacted(program, planner.blocks, tensors),
         _remade(program, held, histories),
-        planner.uses.attributes,
-        planner.uses.marks,
-        tuple(Number(name, aliases.numbers[name]) for name in held.numbers),
+        tuple(Attribute(name, each, step, rows.places(n)) for name, (each, step, n) in uses.attributes.items()),
+        tuple(Mark(name, kind, value, rows.places(n)) for name, (kind, value, n) in uses.marks.items()),
+        {name: aliases.numbers[name] for name in held.numbers},
     )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gradmill.extensions.graphs.model import Item, Ref, Value
 from gradmill.extensions.graphs.passes.functionalize.program import Apply, tensors_of
-from gradmill.extensions.graphs.passes.gradients import Attribute, Mark, MarkKind
+from gradmill.extensions.graphs.passes.gradients import MarkKind
 from gradmill.extensions.graphs.passes.keep.aliases import Aliases, label
 from gradmill.extensions.graphs.passes.needs import NONE, Needs, Rows
 from gradmill.model.autograd import SavedAttribute
@@ -26,20 +26,16 @@ class Uses:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self.values: Used = {}
-        self._attributes: dict[str, tuple[SavedAttribute, int, Needs]] = {}
-        self._marks: dict[str, tuple[MarkKind, Value, Needs]] = {}
+        self.attributes: dict[str, tuple[SavedAttribute, int, Needs]] = {}  # of arguments: `self.sizes()`
+        self.marks: dict[str, tuple[MarkKind, Value, Needs]] = {}
 
     def add(self, value: Value, needs: Needs) -> None:
         """Adds a value: a tensor, a list, a number."""
         add(self.values, value, needs, self._rows)
 
-    def attribute(self, name: str, attribute: SavedAttribute, step: int, needs: Needs) -> None:
-        """Adds an attribute of an operator's arguments, such as `self.sizes()`."""
-        self._attributes[name] = (attribute, step, needs)
-
     def in_like(self, expression: str, arguments: Mapping[str, Value], needs: Needs) -> bool:
         """Whether the sizes and dtype of an argument, which are saved anyway, have an attribute."""
-        if in_like(expression, arguments, self._marks) is None:
+        if in_like(expression, arguments, self.marks) is None:
             return False
         self.mark("like", arguments[expression.partition(".")[0]], needs)
         return True
@@ -47,21 +43,9 @@ class Uses:
     def mark(self, kind: MarkKind, value: Value, needs: Needs) -> str:
         """Adds metadata of a value; returns its member name."""
         name = f"{kind}_{label(value)}"
-        known = self._marks[name][2] if name in self._marks else NONE
-        self._marks[name] = (kind, value, self._rows.either(needs, known))
+        known = self.marks[name][2] if name in self.marks else NONE
+        self.marks[name] = (kind, value, self._rows.either(needs, known))
         return name
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        """The attributes that the forward saves."""
-        every = self._attributes.items()
-        return tuple(Attribute(name, each, step, self._rows.places(needs)) for name, (each, step, needs) in every)
-
-    @property
-    def marks(self) -> tuple[Mark, ...]:
-        """The metadata that the forward saves."""
-        every = self._marks.items()
-        return tuple(Mark(name, kind, value, self._rows.places(needs)) for name, (kind, value, needs) in every)
 
 
 class Saved(NamedTuple):
