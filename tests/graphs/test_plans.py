@@ -101,4 +101,4 @@ def test_metadata_that_several_gradients_need_is_saved_for_all_of_them() -> None
     uses = Uses(Rows(2))
     for needs in (0b10, 0b01, 0b10):
         assert uses.mark("like", Ref("x"), needs) == "like_x"
-    assert [mark.needs for mark in uses.marks] == [(0, 1)]
+    assert [needs for _, _, needs in uses.marks.values()] == [0b11]

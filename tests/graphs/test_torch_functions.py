@@ -12,10 +12,18 @@ from gradmill.extensions.graphs.read.python.names import REFUSED, functions
 # These pass their arguments on unchanged, or only check them.
 SAME = {
     torch.nn.functional: {
+        "adaptive_avg_pool2d",
         "adaptive_avg_pool3d",
+        "glu",
+        "group_norm",
+        "layer_norm",
         "max_pool1d_with_indices",
         "max_pool2d_with_indices",
         "max_pool3d_with_indices",
+        "pad",
+        "rms_norm",
+        "sigmoid",
+        "tanh",
     },
     torch.Tensor: {"istft", "unflatten"},
 }

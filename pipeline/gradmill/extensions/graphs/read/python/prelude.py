@@ -17,21 +17,6 @@ which returns its arguments if the set has no such operator, `repeated(x, count)
 class functional:
     """torch.nn.functional"""
 
-    def glu(input, dim=-1):
-        return torch.ops.aten.glu(input, dim)
-
-    def linear(input, weight, bias=None):
-        return torch.ops.aten.linear(input, weight, bias)
-
-    def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
-        return torch.layer_norm(input, normalized_shape, weight, bias, eps)
-
-    def rms_norm(input, normalized_shape, weight=None, eps=None):
-        return torch.rms_norm(input, normalized_shape, weight, eps)
-
-    def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
-        return torch.group_norm(input, num_groups, weight, bias, eps)
-
     def soft_margin_loss(input, target, *, reduction="mean"):
         return torch.ops.aten.soft_margin_loss(input, target, loss_reduction(reduction))
 
@@ -73,12 +58,6 @@ class functional:
             count_include_pad,
             divisor_override,
         )
-
-    def adaptive_avg_pool2d(input, output_size):
-        return torch.ops.aten.adaptive_avg_pool2d(input, output_size)
-
-    def pad(input, pad, mode="constant", value=None):
-        return torch.ops.aten.pad(input, pad, mode, value)
 
     def elu(input, alpha=1.0, inplace=False):
         return torch.ops.aten.elu_(input, alpha) if inplace else torch.ops.aten.elu(input, alpha)
@@ -142,12 +121,6 @@ class functional:
 
     def tanhshrink(input):
         return input - input.tanh()
-
-    def tanh(input):
-        return input.tanh()
-
-    def sigmoid(input):
-        return input.sigmoid()
 
     def softmax(input, dim=None, _stacklevel=3, dtype=None):
         return input.softmax(dim, dtype=dtype)
