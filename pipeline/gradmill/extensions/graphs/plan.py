@@ -23,14 +23,6 @@ class Returned(Struct, frozen=True):
     listed: bool = False
 
 
-class TensorInput(Struct, frozen=True):
-    """An input that is a tensor or a list of tensors: its index among these inputs, its name, its type."""
-
-    index: int
-    name: str
-    type: str
-
-
 class RequiresGrad(Struct, frozen=True):
     """The rows of a graph, and the places of these, or of inputs, by which its parts need a gradient."""
 
@@ -78,7 +70,7 @@ class GraphPlan(Struct, frozen=True):
     functional: Functional
     backward: Backward
     returned: tuple[Returned, ...]
-    tensors: tuple[TensorInput, ...]
+    tensors: dict[str, str]  # the types of the inputs that are tensors, or lists of these, by name
     needs: RequiresGrad
     operators: dict[str, OperatorPlan]  # by identity
     variants: tuple[Variant, ...] = ()  # for inputs that share memory

@@ -35,7 +35,6 @@ from gradmill.extensions.graphs.plan import (
     OperatorPlan,
     RequiresGrad,
     Returned,
-    TensorInput,
     Variant,
 )
 from gradmill.extensions.graphs.traits import AS_STRIDED, COPIES, name_of, unqualified
@@ -103,15 +102,12 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     operators = {**operators, **own}
     program = functional(function, operators)
     types = {program.names[input_.name]: input_.type for input_ in function.inputs}
-    tensors = tuple(
-        TensorInput(i, name, type_)
-        for i, (name, type_) in enumerate((n, t) for n, t in types.items() if t.startswith("Tensor"))
-    )
-    histories = Histories(program, operators, {place.name: place.index for place in tensors})
+    tensors = {name: type_ for name, type_ in types.items() if type_.startswith("Tensor")}
+    histories = Histories(program, operators, {name: place for place, name in enumerate(tensors)})
     returned = _returned(program, histories)
     aliases = Aliases(program, operators, types, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
-    lists = [place.name for place in tensors if place.type.endswith("]")]
+    lists = [name for name, type_ in tensors.items() if type_.endswith("]")]
     once = None
     if wanted.twice:
         once = why_not_differentiable_twice(program, operators, callees, histories, shared=wanted.shared)

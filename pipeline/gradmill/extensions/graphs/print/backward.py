@@ -33,7 +33,7 @@ def statements(plan: GraphPlan) -> list[Stmt]:
     incoming: list[Stmt] = [_incoming(each, i) for i, each in enumerate(each for each in plan.returned if each.needs)]
     blocks = [incoming, *(_block(plan, block, named) for block in backward.blocks)]
     remade = {each.name: _remade(plan, each, named) for each in backward.remade}
-    kept = {gradient_name(Ref(place.name)) for place in plan.tensors} | _freed_by_blocks(plan)
+    kept = {gradient_name(Ref(name)) for name in plan.tensors} | _freed_by_blocks(plan)
     return with_frees(with_first_uses(blocks, remade), (gradients(plan).keys() - kept) | remade.keys(), _saved(plan))
 
 
@@ -99,8 +99,8 @@ def gradients(plan: GraphPlan) -> dict[str, str]:
         if isinstance(value, (Ref, Item)):
             types.setdefault(gradient_name(value), tensor_type(listed=listed or isinstance(value, Item)))
 
-    for place in plan.tensors:
-        declare(Ref(place.name), listed=place.type.endswith("]"))
+    for name, type_ in plan.tensors.items():
+        declare(Ref(name), listed=type_.endswith("]"))
     for returned in plan.returned:
         if returned.needs:
             declare(returned.value if isinstance(returned.value, Item) else Ref(returned.slot))

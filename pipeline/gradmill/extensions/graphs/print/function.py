@@ -138,10 +138,10 @@ def backward_values(plan: GraphPlan, body: Iterable[Stmt]) -> dict[str, Filled]:
 def found(plan: GraphPlan, named: Named) -> Stmt:
     """The end of the backward. `named`: the expression for each gradient."""
     gradients = (
-        code("graph::sized($, saved.length_$)", named(f"grad_of_{place.name}"), place.name)
-        if place.type.endswith("]")
-        else named(f"grad_of_{place.name}")
-        for place in plan.tensors
+        code("graph::sized($, saved.length_$)", named(f"grad_of_{name}"), name)
+        if type_.endswith("]")
+        else named(f"grad_of_{name}")
+        for name, type_ in plan.tensors.items()
     )
     return Return(code("graph::joined({$})", separated(gradients)))
 

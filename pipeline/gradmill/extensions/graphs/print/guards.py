@@ -103,11 +103,11 @@ def guards(plan: GraphPlan) -> list[Stmt]:
 
 def _apart(plan: GraphPlan) -> list[Stmt]:
     """The check that no written input shares memory with another one; the written ones by their places."""
-    places = {place.name: place.index for place in plan.tensors}
-    written = ", ".join(str(places[name]) for name in plan.functional.written)
-    if not written or len(places) < 2:
+    names = [*plan.tensors]
+    written = ", ".join(str(names.index(name)) for name in plan.functional.written)
+    if not written or len(names) < 2:
         return []
-    inputs = ", ".join(f'{{"{name}", {name}}}' for name in places)
+    inputs = ", ".join(f'{{"{name}", {name}}}' for name in names)
     return [Do(code("graph::check_apart($, {$}, {$})", quoted(plan.functional.function.name), written, inputs))]
 
 
@@ -137,7 +137,7 @@ def dispatch(plan: GraphPlan) -> list[Stmt]:
     """The statements that call a variant if inputs share memory."""
     if not plan.variants:
         return []
-    named = ", ".join(place.name for place in plan.tensors)
+    named = ", ".join(plan.tensors)
     tangents = Do(code("graph::check_tangents($, {$})", quoted(plan.functional.function.name), named))
     return [tangents, *(_variant(plan, variant) for variant in plan.variants)]
 

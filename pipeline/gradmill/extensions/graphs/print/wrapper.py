@@ -17,7 +17,7 @@ from gradmill.extensions.graphs.print.saved import needed, needs_text, owned, te
 
 def before_forward(plan: GraphPlan) -> list[Stmt]:
     """The statements up to the call of the forward: a variant, guards, checks, which inputs need a gradient."""
-    inputs, more = ", ".join(place.name for place in plan.tensors), len(plan.needs.rows)
+    inputs, more = ", ".join(plan.tensors), len(plan.needs.rows)
     needs = f"{quoted(plan.functional.function.name)}, {{{inputs}}}{f', {more}' if more else ''}"
     return [
         *_grad_mode(plan),
@@ -32,7 +32,7 @@ def before_forward(plan: GraphPlan) -> list[Stmt]:
 
 def _grad_mode(plan: GraphPlan) -> list[Stmt]:
     """The check of a graph that enables gradients itself."""
-    named = ", ".join(place.name for place in plan.tensors)
+    named = ", ".join(plan.tensors)
     function = plan.functional.function
     check = Do(code("graph::check_grad_mode($, {$})", quoted(function.name), named))
     return [check] if function.enables_grad and named else []
@@ -104,7 +104,7 @@ def _history(plan: GraphPlan) -> tuple[list[Stmt], tuple[Stmt, ...]]:
 def _made(plan: GraphPlan) -> Code:
     """The expression for a new Node: why its backward cannot be differentiated comes last, if it cannot."""
     why = [] if plan.once == "" else [quoted(plan.once) if plan.once else "graph::ONCE"]
-    inputs = f"{{{', '.join(place.name for place in plan.tensors)}}}"
+    inputs = f"{{{', '.join(plan.tensors)}}}"
     counts = (str(len(plan.tensors) + len(plan.needs.rows)), str(len(plan.backward.kept)))
     passed = [quoted(plan.name), f"{plan.name}_backward", "std::move(saved)", inputs, *counts, *why]
     return code("graph::make_node($)", ", ".join(passed))

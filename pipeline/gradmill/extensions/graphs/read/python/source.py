@@ -64,17 +64,14 @@ def read_source(data: bytes) -> Source:
         text = decode_text(data)
         module = parsed(text)
     except TextError as error:
-        decode_error = SourceError(error.problem, error.hint, error.line, error.column)
-        return Source({}, {}, NOTHING, [decode_error])
+        return Source({}, {}, NOTHING, [SourceError(error.problem, error.hint, error.line, error.column)])
     source = Source({}, {}, Context({}, {}, []), [])
     lines = text.split("\n")
     for node in module.body:
         try:
             _read(node, source, lines)
         except RecursionError:
-            source.errors.append(
-                SourceError("an expression is nested too deeply", "", node.lineno, node.col_offset + 1)
-            )
+            _say(source, node, "an expression is nested too deeply", "")
     source.context.functions.sort()
     if not source.functions and not source.errors:
         hint = "write def f(x: Tensor) -> Tensor:"
@@ -90,12 +87,17 @@ def _read(node: ast.stmt, source: Source, lines: list[str]) -> None:
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         _function(node, source, lines)
     elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-        _assigned(node, source)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if node.value is not None:
+                _bound(target, node.value, source)
     elif isinstance(node, ast.ClassDef):
-        hint = "write functions; modules go through torch.export"
-        source.errors.append(SourceError("a class is not a graph", hint, node.lineno, node.col_offset + 1))
+        _say(source, node, "a class is not a graph", "write functions; modules go through torch.export")
     elif not (isinstance(node, ast.If) and _MAIN in ast.unparse(node.test)):
         _unknown(node, source)
+
+
+def _say(source: Source, node: ast.stmt, problem: str, hint: str) -> None:
+    source.errors.append(SourceError(problem, hint, node.lineno, node.col_offset + 1))
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -114,19 +116,11 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, line
     if node.name.startswith("_"):
         return
     if node.name in source.functions:
-        hint = "give it another name"
-        what = f"the function '{node.name}' is already defined"
-        source.errors.append(SourceError(what, hint, node.lineno, node.col_offset + 1))
+        _say(source, node, f"the function '{node.name}' is already defined", "give it another name")
         return
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     source.functions[node.name] = "\n".join(lines[first - 1 : node.end_lineno]) + "\n"
     source.lines[node.name] = first
-
-
-def _assigned(node: ast.Assign | ast.AnnAssign, source: Source) -> None:
-    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        if node.value is not None:
-            _bound(target, node.value, source)
 
 
 def _bound(target: ast.expr, value: ast.expr, source: Source) -> None:
