@@ -101,7 +101,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     own = {call.function: callee_operator(call, callee) for call, callee in called if callee is not None}
     operators = {**operators, **own}
     program = functional(function, operators)
-    types = {program.names[input_.name]: input_.type for input_ in function.inputs}
+    types = {name: input_.type for name, input_ in program.inputs.items()}
     tensors = {name: type_ for name, type_ in types.items() if type_.startswith("Tensor")}
     histories = Histories(program, operators, {name: place for place, name in enumerate(tensors)})
     returned = _returned(program, histories)

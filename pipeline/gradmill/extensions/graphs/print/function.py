@@ -71,12 +71,11 @@ def number_results(plan: GraphPlan, after: Iterable[Stmt]) -> Numbers:
 
 def forward_values(plan: GraphPlan, numbers: Numbers, release: Release, *opened: str) -> dict[str, Filled]:
     """What the sections of the forward are filled with, but for its body. `opened`: a line before all."""
-    function, names = plan.functional.function, plan.functional.names
     results = [f"{tensor_type(listed=r.listed)} {r.name};" for r in plan.returned]
-    parameters = [f"{guards.inner(i)} {names[i.name]}" for i in function.inputs]
+    parameters = [f"{guards.inner(input_)} {name}" for name, input_ in plan.functional.inputs.items()]
     return {
         "name": plan.name,
-        "doc": function.doc or "straight-line",
+        "doc": plan.functional.function.doc or "straight-line",
         "opened": "\n".join(["\n", *opened]),
         "saved": in_braces(_saved(plan)),
         "rows": _rows(plan, release),

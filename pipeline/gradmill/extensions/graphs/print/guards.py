@@ -51,22 +51,12 @@ def passed_type(type_: str) -> str:
 
 def parameters(plan: GraphPlan) -> list[str]:
     """The C++ parameters of the wrapper."""
-    names = plan.functional.names
-    return [f"{passed_type(each.type)} {names[each.name]}" for each in plan.functional.function.inputs]
+    return [f"{passed_type(input_.type)} {name}" for name, input_ in plan.functional.inputs.items()]
 
 
 def inner(input_: Input) -> str:
     """The C++ parameter type of an input of the forward. None becomes an undefined tensor."""
     return "const at::Tensor&" if input_.type == "Tensor?" else passed_type(input_.type)
-
-
-def passed(plan: GraphPlan) -> list[str]:
-    """The arguments that the wrapper passes to the forward."""
-    names = plan.functional.names
-    return [
-        f"graph::some({names[i.name]})" if i.type == "Tensor?" else names[i.name]
-        for i in plan.functional.function.inputs
-    ]
 
 
 def result_type(plan: GraphPlan) -> str:
@@ -88,10 +78,9 @@ def output_type(type_: str) -> str:
 
 def guards(plan: GraphPlan) -> list[Stmt]:
     """The statements that reject inputs that the graph is not specialised to, or that share memory undeclared."""
-    function, names = plan.functional.function, plan.functional.names
+    function = plan.functional.function
     statements: list[Stmt] = []
-    for input_ in function.inputs:
-        name = names[input_.name]
+    for name, input_ in plan.functional.inputs.items():
         if input_.facts is not None:
             statements.append(_metadata_guard(function.name, input_, name))
         if input_.fixed is not None and not isinstance(input_.fixed, Nothing):
@@ -154,7 +143,7 @@ def _variant(plan: GraphPlan, variant: Variant) -> Stmt:
     for members in sets:
         passed.append(f'graph::base_of("{plan.functional.function.name}", {{{", ".join(members)}}})')
         passed += [f"{name}.{part}" for name in members for part in ("sizes()", "strides()", "storage_offset()")]
-    passed += [names[each.name] for each in plan.functional.function.inputs if each.name not in shared]
+    passed += [name for name, input_ in plan.functional.inputs.items() if input_.name not in shared]
     call_ = code("$($)", variant.plan.name, ", ".join(passed))
     back = metadata(plan, shared)  # the variant bumps versions
     outputs = plan.functional.outputs

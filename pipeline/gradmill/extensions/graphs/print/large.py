@@ -50,10 +50,10 @@ def large_pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
 
 
 def _pieces(plan: GraphPlan, release: Release) -> dict[str, str]:
-    text, after, names = TEXT.of(release), wrapper.after_forward(plan), plan.functional.names
+    text, after = TEXT.of(release), wrapper.after_forward(plan)
     numbers = number_results(plan, after)
     given = forward_values(plan, numbers, release)
-    inputs = {names[each.name]: guards.inner(each) for each in plan.functional.function.inputs}
+    inputs = {name: guards.inner(input_) for name, input_ in plan.functional.inputs.items()}
     used = {*names_in(tuple(each.value for each in plan.returned)), *(number for number, _ in numbers)}
     computed = (each for step in plan.functional.steps for each in values_of(step).items())
     types = {name: result_type(type_) for name, type_ in computed}

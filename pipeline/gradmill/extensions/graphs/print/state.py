@@ -117,7 +117,7 @@ def _struct(plan: GraphPlan, role: str, members: Iterable[_Member], release: Rel
 
 def _arguments(plan: GraphPlan, members: Iterable[str]) -> dict[str, str]:
     """The parameters of the function for structs, by role: names that no other parameter has."""
-    others = {plan.functional.names[each.name] for each in plan.functional.function.inputs if not _role(each)}
+    others = {name for name, input_ in plan.functional.inputs.items() if not _role(input_)}
     names = {}
     for role in members:
         names[role] = role
@@ -138,5 +138,4 @@ def _parameters(plan: GraphPlan, arguments: dict[str, str]) -> list[str]:
 
 def _passed(plan: GraphPlan, members: dict[str, list[_Member]], arguments: dict[str, str]) -> list[str]:
     owned = {each.input.name: f"{arguments[role]}.{each.name}" for role, own in members.items() for each in own}
-    names = plan.functional.names
-    return [owned.get(each.name, names[each.name]) for each in plan.functional.function.inputs]
+    return [owned.get(input_.name, name) for name, input_ in plan.functional.inputs.items()]

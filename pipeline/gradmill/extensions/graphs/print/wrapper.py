@@ -45,8 +45,8 @@ def rows(plan: GraphPlan) -> list[Stmt]:
 
 def run_forward(plan: GraphPlan, *, has_results: bool) -> Stmt:
     """The statement that runs the forward."""
-    names = plan.functional.names
-    passed = dict(zip((names[each.name] for each in plan.functional.function.inputs), guards.passed(plan)))
+    inputs = plan.functional.inputs.items()
+    passed = {name: f"graph::some({name})" if input_.type == "Tensor?" else name for name, input_ in inputs}
     if plan.is_recorded:  # what autograd saves has to stay as it is
         passed |= {changed: f"graph::unchanged({passed[changed]})" for changed in plan.functional.changed}
     given = "".join(f"{text}, " for text in passed.values())
@@ -156,13 +156,13 @@ class _Views:
         return value
 
     def _base(self, shown: Shown) -> Code:
-        base, functional = shown.base, self.plan.functional
+        base = shown.base
         if not shown.is_input:
             return result(label(base))
         if isinstance(base, Item):
             return _input("", base)
         name = label(base)
-        if any(each.type == "Tensor?" and functional.names[each.name] == name for each in functional.function.inputs):
+        if self.plan.functional.inputs[name].type == "Tensor?":
             return _input(name, base)
         return code("$.vec()" if shown.listed and not shown.chain else "$", name)
 
@@ -194,13 +194,13 @@ def _views_and_return(plan: GraphPlan) -> tuple[list[Stmt], list[Stmt], Stmt]:
 
 
 def _output(plan: GraphPlan, views: _Views, value: OutputValue) -> Code:
-    types = {plan.functional.names[each.name]: each.type for each in plan.functional.function.inputs}
+    inputs = plan.functional.inputs
     if isinstance(value, Shared):
         return code("std::vector<at::Tensor>{$}", separated(map(views.shown, value.items)))
     if isinstance(value, Shown):
         return views.shown(value)
     if isinstance(value, Many):
         return code("{$}", separated(number(v, numbers(plan)) for v in value.values))
-    if isinstance(value, Ref) and value.name in types:
-        return owned(code(value.name), types[value.name], None)
+    if isinstance(value, Ref) and value.name in inputs:
+        return owned(code(value.name), inputs[value.name].type, None)
     return code("std::nullopt") if isinstance(value, Nothing) else number(value, numbers(plan))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from gradmill.extensions.graphs.model import Function, Item, Many, Place, Ref, Result, Value
+from gradmill.extensions.graphs.model import Function, Input, Item, Many, Place, Ref, Result, Value
 
 Flags = tuple[Ref, ...]  # bools that are all true at run time
 
@@ -204,6 +204,11 @@ class Functional(Struct, frozen=True):
     # inputs that get a new version, because the metadata of a view was mutated: if one of these is true
     bumped: dict[str, tuple[Flags, ...]] = {}
     written: tuple[str, ...] = ()  # inputs that are written to
+
+    @property
+    def inputs(self) -> dict[str, Input]:
+        """The inputs by their C++ names."""
+        return {self.names[each.name]: each for each in self.function.inputs}
 
     @property
     def changed(self) -> list[str]:

@@ -191,7 +191,7 @@ def recomputed(
 
 def _makers(program: Functional, operators: Mapping[str, Operator], recorded: set[str]) -> dict[str, Apply]:
     """The calls that may be recomputed, by their first results."""
-    lists = {program.names[each.name] for each in program.function.inputs if each.type.endswith("]")}
+    lists = {name for name, input_ in program.inputs.items() if input_.type.endswith("]")}
     makers = {}
     for step in program.steps:
         if not isinstance(step, Apply) or not step.results or step.identity in program.function.callees:

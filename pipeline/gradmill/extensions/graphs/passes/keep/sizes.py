@@ -27,9 +27,9 @@ class Sizes:
         self._bytes: dict[str, int] = {}
         self.bases: dict[str, str] = {}
         self._reordered: set[str] = set()
-        for input_ in program.function.inputs:
+        for name, input_ in program.inputs.items():
             if input_.facts is not None:
-                self._bytes[program.names[input_.name]] = _bytes(input_.facts.sizes, input_.facts.dtype)
+                self._bytes[name] = _bytes(input_.facts.sizes, input_.facts.dtype)
         self._known = {r.name for s in program.steps if isinstance(s, Apply) for r in s.results if r.sizes is not None}
         for step in program.steps:
             self._follow(step, operators)
