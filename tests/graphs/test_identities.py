@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from project import ROOT
 
 from gradmill.extensions.graphs import traits
-from gradmill.extensions.graphs.ops import Op
+from gradmill.extensions.graphs.operator import Op
 from gradmill.extensions.graphs.queries import planned
 from gradmill.extensions.graphs.queries.graphs import overloads
 from gradmill.extensions.graphs.queries.operators import operator

@@ -5,7 +5,7 @@ from gradmill.doors import Extension, Reads
 _HERE = "gradmill.extensions.graphs"
 
 EXTENSION = Extension(
-    queries=tuple(f"{_HERE}.queries.{name}" for name in "requested graphs operators planned files".split()),
+    queries=tuple(f"{_HERE}.queries.{name}" for name in "graphs operators planned files".split()),
     kinds={"graph": f"{_HERE}.kind"},
     variables=f"{_HERE}.settings:variables",
     reads=Reads(

@@ -1,8 +1,10 @@
-"""The facts of an operator that a graph depends on: its schema, its functional variant, its derivatives, its memory."""
+"""How graphs look up an operator of a set; the facts of it that they depend on: its schema, its functional variant, its
+derivatives, its memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +15,28 @@ from gradmill.model.autograd import Reverse
 from gradmill.model.native import Kernel, NativeFunction
 from gradmill.model.schema import Argument, OperatorName, Return, Schema, is_list, is_tensor_like
 from gradmill.rules.native.dispatch import IMPLICIT
+
+
+class Op(Struct, frozen=True, array_like=True):
+    """An operator overload, and its identity among the functions of its set."""
+
+    function: str
+    native: NativeFunction
+
+    @property
+    def name(self) -> str:
+        """`aten::mul_.Tensor`."""
+        return name_of(self.native)
+
+
+class Ops(Protocol):
+    """The operators of a set."""
+
+    def overloads(self, name: str) -> Sequence[Op]:
+        """All overloads of `aten::mul_`, in the order of the file; empty if the set has no such operator."""
+
+    def near(self, name: str) -> str:
+        """A hint that names the operator with the nearest name, "" if none is near."""
 
 
 class Operator(Struct, frozen=True):

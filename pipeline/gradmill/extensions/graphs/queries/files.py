@@ -23,9 +23,8 @@ from gradmill.extensions.graphs.print.files import (
     support_text,
 )
 from gradmill.extensions.graphs.print.state import STATE, has_state, state_header
-from gradmill.extensions.graphs.queries.graphs import all_names, graph, is_exported, lean, stem
+from gradmill.extensions.graphs.queries.graphs import all_names, asked, graph, is_exported, lean, stem, wanted
 from gradmill.extensions.graphs.queries.planned import plan
-from gradmill.extensions.graphs.queries.requested import asked, wanted
 from gradmill.families.family import generated_comment
 from gradmill.families.file import File
 from gradmill.query.database import Database

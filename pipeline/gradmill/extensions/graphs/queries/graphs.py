@@ -6,20 +6,21 @@ of the operators that it names. A `.pt2` file is one function. Nothing here depe
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
 from gradmill.extensions.graphs.arguments import OperatorArgument, schema_text
 from gradmill.extensions.graphs.family import GRAPHS
 from gradmill.extensions.graphs.model import Function
-from gradmill.extensions.graphs.ops import Op
+from gradmill.extensions.graphs.operator import Op
 from gradmill.extensions.graphs.passes.lower.decompose import decompose
 from gradmill.extensions.graphs.print.files import SHARED
 from gradmill.extensions.graphs.print.function import taken
-from gradmill.extensions.graphs.queries.requested import asked, wanted
 from gradmill.extensions.graphs.read.exported.lost import RULE as LOST_BACKWARD
 from gradmill.extensions.graphs.read.exported.model import read_model
 from gradmill.extensions.graphs.read.python.function import read_function
 from gradmill.extensions.graphs.read.python.source import NOTHING, Context, Source, read_source
+from gradmill.extensions.graphs.settings import GraphRequest
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.layers import entry_operator
 from gradmill.problems.problem import Problem, TextError, nearest
@@ -32,6 +33,19 @@ from gradmill.stages.schemas import function as native
 from gradmill.stages.set import unreadable, version
 
 EXPORTED = ".pt2"  # the files of torch.export.save
+
+
+@query
+def asked(db: Database) -> GraphRequest:
+    """The graph files and how they are read; none without `graphs=`."""
+    data = db.input(GRAPHS.name)
+    return msgspec.msgpack.decode(data, type=GraphRequest) if data else GraphRequest([], "")
+
+
+@query
+def wanted(db: Database) -> GraphRequest:
+    """How graphs are read and generated, whatever their files are."""
+    return replace(asked(db), files=[])
 
 
 # ---- operators

@@ -10,9 +10,8 @@ from gradmill.extensions.graphs.model import GraphError
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.planner import operators_of, plan_graph
 from gradmill.extensions.graphs.print.files import formulas_of, function_pieces
-from gradmill.extensions.graphs.queries.graphs import about, lean
+from gradmill.extensions.graphs.queries.graphs import about, lean, wanted
 from gradmill.extensions.graphs.queries.operators import operator, sources
-from gradmill.extensions.graphs.queries.requested import wanted
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query

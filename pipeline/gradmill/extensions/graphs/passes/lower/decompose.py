@@ -12,8 +12,8 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from gradmill.extensions.graphs.model import Call, Callee, Cond, Function, Int, Item, Many, Output, Ref, Result, Value
-from gradmill.extensions.graphs.ops import Ops
+from gradmill.extensions.graphs.model import Call, Cond, Function, Int, Item, Many, Output, Ref, Result, Value
+from gradmill.extensions.graphs.operator import Ops
 from gradmill.extensions.graphs.passes.lower.rules import RULES, Rule, Shape, Site, numbers
 from gradmill.extensions.graphs.read.python.statements import Reader
 from gradmill.extensions.graphs.read.resolve.builder import GraphBuilder
@@ -25,17 +25,14 @@ from gradmill.problems.problem import SpecError
 def decompose(function: Function, ops: Ops) -> Function:
     """The function with each call decomposed that a rule matches, in its branches, too."""
     if function.callees:
-        callees = {identity: _decomposed(callee, ops) for identity, callee in function.callees.items()}
+        callees = {
+            name: Cond(_branch(each.then, ops), _branch(each.otherwise, ops)) if isinstance(each, Cond) else each
+            for name, each in function.callees.items()
+        }
         function = replace(function, callees=callees)
     if not any(call.op in RULES or call.op == BROADCAST_TENSORS for call in function.calls):
         return function
     return _Pass(function, ops).function()
-
-
-def _decomposed(callee: Callee, ops: Ops) -> Callee:
-    if not isinstance(callee, Cond):
-        return callee
-    return Cond(_branch(callee.then, ops), _branch(callee.otherwise, ops))
 
 
 def _branch(function: Function, ops: Ops) -> Function:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gradmill.extensions.graphs.ops import Op
+from gradmill.extensions.graphs.operator import Op
 from gradmill.extensions.graphs.tables import read_table
 from gradmill.extensions.graphs.traits import PRODUCTS, REGIONS
 from gradmill.releases.model import Release

@@ -21,7 +21,7 @@ from gradmill.extensions.graphs.model import (
     Ref,
     Value,
 )
-from gradmill.extensions.graphs.ops import Ops
+from gradmill.extensions.graphs.operator import Ops
 from gradmill.extensions.graphs.read.exported import nodes
 from gradmill.extensions.graphs.read.exported.format import (
     MAJOR,

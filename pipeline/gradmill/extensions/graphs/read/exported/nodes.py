@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from gradmill.extensions.graphs.model import ANY, Cond, Constant, Function, Item, Many, Output, Place, Ref, Value
-from gradmill.extensions.graphs.ops import Op
+from gradmill.extensions.graphs.operator import Op
 from gradmill.extensions.graphs.read.exported.autocast import (
     DEVICES,
     cast_to,

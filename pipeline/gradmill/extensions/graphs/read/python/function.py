@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from gradmill.extensions.graphs.model import Function, Input, Place, Ref, Value
-from gradmill.extensions.graphs.ops import Ops
+from gradmill.extensions.graphs.operator import Ops
 from gradmill.extensions.graphs.read.python.source import Context
 from gradmill.extensions.graphs.read.python.statements import TOO_DEEP, Body, Reader
 from gradmill.extensions.graphs.read.resolve.builder import GraphBuilder

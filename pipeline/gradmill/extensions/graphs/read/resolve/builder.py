@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from gradmill.extensions.graphs.model import PYTHON, Call, Callee, Many, Place, Ref, Result, Value
-from gradmill.extensions.graphs.ops import Op, Ops
+from gradmill.extensions.graphs.operator import Op, Ops
 from gradmill.extensions.graphs.passes.functionalize.names import in_ascii
 from gradmill.extensions.graphs.read.resolve.operands import (
     Operand,

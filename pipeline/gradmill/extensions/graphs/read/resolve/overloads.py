@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from gradmill.extensions.graphs.model import Value
-from gradmill.extensions.graphs.ops import Op
+from gradmill.extensions.graphs.operator import Op
 from gradmill.extensions.graphs.read.resolve.operands import (
     NONE,
     Operand,
