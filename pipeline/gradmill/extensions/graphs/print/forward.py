@@ -247,7 +247,8 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[Stmt]:
     """The call of a composite operator, which the library's autograd records."""
     step, record = block.step, block.record
     signature = plan.operators[step.identity].signature(of_clones=bool(step.clones))
-    inputs, inside = _recorded_inputs(plan, step, signature, block.viewed)
+    inputs = _RecordedInputs(plan, step, signature, block.viewed)
+    inside = inputs.inside
     end = f", {inputs.among(block.overwritten)}" if block.overwritten else ""
     end = f"{end or ', {}'}, true)" if step.autocast else f"{end})"
     begin = code("graph::record($, $, $, ", variable(f"saved.{record}"), inputs.tensors, inputs.needs)
@@ -290,32 +291,10 @@ def _draws_nothing(step: Apply) -> bool:
 
 def _unrecorded(plan: GraphPlan, step: Apply) -> list[Stmt]:
     """The call of a callee that no gradient needs."""
-    inputs, _ = _recorded_inputs(plan, step, plan.operators[step.identity].called, {})
-    lines = callees.body(plan, step, {}, inputs.tensors if inputs.any else code("std::vector<at::Tensor>()"))
+    inputs = _RecordedInputs(plan, step, plan.operators[step.identity].called, {})
+    lines = callees.body(plan, step, {}, inputs.tensors if inputs.each else code("std::vector<at::Tensor>()"))
     begin = code("graph::without_grad([&]() -> variable_list")
     return callees.called(step, f"{_first(step)}_results", begin, lines, ")")
-
-
-_TENSORS = (Ref, Item, Many)
-
-
-def _recorded_inputs(
-    plan: GraphPlan, step: Apply, signature: Signature, viewed: Mapping[str, tuple[Value, ...]]
-) -> tuple[_RecordedInputs, dict[str, Value]]:
-    """The tensor arguments of a call that may be recorded, and the arguments' values inside of the call, by name.
-
-    `viewed`: the arguments that are views, and what they may be of: what autograd saves of them has its version.
-    """
-    inputs, inside = _RecordedInputs(plan, viewed), {}
-    for parameter in signature.parameters:
-        value = step.arguments.get(parameter.name)
-        if "at::Tensor" not in parameter.type and "TensorList" not in parameter.type:
-            continue
-        if isinstance(value, _TENSORS):
-            inside[parameter.name] = inputs.take(value, listed="List" in parameter.type)
-        else:
-            inputs.skip()
-    return inputs, inside
 
 
 def _on_clones(step: Apply, value: Code, inside: dict[str, Value]) -> Code:
@@ -328,24 +307,33 @@ def _on_clones(step: Apply, value: Code, inside: dict[str, Value]) -> Code:
 
 
 class _RecordedInputs:
-    """The tensor arguments of a recorded call, in one list, and which of them need a gradient."""
+    """The tensor arguments of a call that may be recorded, in one list, and which of them need a gradient; the
+    arguments' values `inside` of the call, by name.
 
-    def __init__(self, plan: GraphPlan, viewed: Mapping[str, tuple[Value, ...]]) -> None:
+    `viewed`: the arguments that are views, and what they may be of: what autograd saves of them has its version.
+    """
+
+    def __init__(
+        self, plan: GraphPlan, step: Apply, signature: Signature, viewed: Mapping[str, tuple[Value, ...]]
+    ) -> None:
         self._plan, self._viewed = plan, viewed
         self._values: list[Value] = []
-        self._tensors: list[Code] = []
         self._needs: list[str] = []
         self._whole: Code | None = None
-
-    @property
-    def any(self) -> bool:
-        """Whether there are any."""
-        return bool(self._tensors)
+        self.each: list[Code] = []
+        self.inside: dict[str, Value] = {}
+        for parameter in signature.parameters:
+            value = step.arguments.get(parameter.name)
+            is_tensor = "at::Tensor" in parameter.type or "TensorList" in parameter.type
+            if is_tensor and isinstance(value, (Ref, Item, Many)):
+                self.inside[parameter.name] = self._take(value, listed="List" in parameter.type)
+            elif is_tensor:
+                self._skip()
 
     @property
     def tensors(self) -> Code:
         """The C++ expression for the tensors."""
-        return self._whole or code("{$}", separated(self._tensors))
+        return self._whole or code("{$}", separated(self.each))
 
     @property
     def needs(self) -> Code:
@@ -358,20 +346,20 @@ class _RecordedInputs:
         """The C++ expression for whether each is one of `values`."""
         return f"{{{', '.join(_bool(each in values) for each in self._values)}}}"
 
-    def take(self, value: Value, *, listed: bool) -> Value:
+    def _take(self, value: Value, *, listed: bool) -> Value:
         """Adds a value; returns the value that represents it inside the call. A whole list must be the only one."""
         if isinstance(value, Many):
-            return Many(tuple(self.skip() if isinstance(each, Nothing) else self._one(each) for each in value.values))
+            return Many(tuple(self._skip() if isinstance(each, Nothing) else self._one(each) for each in value.values))
         name = self._one(value)
         if listed:
             self._whole = self._versioned(value, code("graph::list_of($)", tensor(value)))
             return Ref("given")
         return name
 
-    def skip(self) -> Value:
+    def _skip(self) -> Value:
         """Adds None, which has a place among the gradients."""
         self._values.append(Nothing())
-        self._tensors.append(code("at::Tensor()"))
+        self.each.append(code("at::Tensor()"))
         self._needs.append("false")
         return Nothing()
 
@@ -382,6 +370,6 @@ class _RecordedInputs:
 
     def _one(self, value: Value) -> Value:
         self._values.append(value)
-        self._tensors.append(self._versioned(value, tensor(value)))
+        self.each.append(self._versioned(value, tensor(value)))
         self._needs.append(needs_text(self._plan.needs.values.get(base_of(value), ())))
-        return Ref(f"given[{len(self._tensors) - 1}]")
+        return Ref(f"given[{len(self.each) - 1}]")

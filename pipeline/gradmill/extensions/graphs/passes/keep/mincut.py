@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 INFINITE = 1 << 100
 SOURCE, SINK = 0, 1
 
@@ -31,23 +29,23 @@ class Network:
     def cut(self) -> list[bool]:
         """For each node, whether the sink is reached from it once the cheapest edges are cut; of equal cuts the one
         nearest the sink. Leaves the flow in the network."""
-        while (levels := self._levels())[SINK] >= 0:
+        while (levels := self._distances(SOURCE))[SINK] >= 0:
             self._block(levels)
-        return self._before_sink()
+        return [distance >= 0 for distance in self._distances(SINK, backwards=True)]
 
-    def _levels(self) -> list[int]:
-        """The distance of each node from the source along edges that have capacity left; -1 if there is no way."""
-        levels = [-1] * len(self._edges)
-        levels[SOURCE] = 0
-        queue = deque([SOURCE])
-        while queue:
-            node = queue.popleft()
+    def _distances(self, start: int, *, backwards: bool = False) -> list[int]:
+        """The distance of each node from another one along edges that have capacity left; -1 if there is no way.
+        `backwards`: from each node to that one."""
+        distances = [-1] * len(self._edges)
+        distances[start] = 0
+        queue = [start]
+        for node in queue:  # grows
             for edge in self._edges[node]:
                 end = self._ends[edge]
-                if levels[end] < 0 < self._capacities[edge]:
-                    levels[end] = levels[node] + 1
+                if distances[end] < 0 < self._capacities[edge ^ backwards]:
+                    distances[end] = distances[node] + 1
                     queue.append(end)
-        return levels
+        return distances
 
     def _block(self, levels: list[int]) -> None:
         """Adds flow along shortest ways until none is left."""
@@ -79,16 +77,3 @@ class Network:
         for edge in path:
             self._capacities[edge] -= least
             self._capacities[edge ^ 1] += least
-
-    def _before_sink(self) -> list[bool]:
-        found = [False] * len(self._edges)
-        found[SINK] = True
-        queue = deque([SINK])
-        while queue:
-            node = queue.popleft()
-            for edge in self._edges[node]:
-                start = self._ends[edge]  # the edge `edge ^ 1` leads from there to the node
-                if not found[start] and self._capacities[edge ^ 1] > 0:
-                    found[start] = True
-                    queue.append(start)
-        return found

@@ -266,22 +266,10 @@ class functional:
         return torch.ops.aten.col2im(input, output_size, kernel_size, dilation, padding, stride)
 
     def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-        if mode == "bilinear":
-            number = 0
-        elif mode == "nearest":
-            number = 1
-        elif mode == "bicubic":
-            number = 2
-        else:
-            refused("an unknown mode", "write 'bilinear', 'nearest' or 'bicubic'")
-        if padding_mode == "zeros":
-            padding = 0
-        elif padding_mode == "border":
-            padding = 1
-        elif padding_mode == "reflection":
-            padding = 2
-        else:
-            refused("an unknown padding mode", "write 'zeros', 'border' or 'reflection'")
+        hint = "write 'bilinear', 'nearest' or 'bicubic'"
+        number = _number(mode, "bilinear", "nearest", "bicubic", "an unknown mode", hint)
+        hint = "write 'zeros', 'border' or 'reflection'"
+        padding = _number(padding_mode, "zeros", "border", "reflection", "an unknown padding mode", hint)
         return torch.grid_sampler(input, grid, number, padding, False if align_corners is None else align_corners)
 
     def affine_grid(theta, size, align_corners=None):
@@ -358,14 +346,7 @@ class functional:
             refused("this is not supported for the maximum", "leave out scale_grad_by_freq and sparse")
         if max_norm is not None:
             torch.embedding_renorm_(weight.detach(), indices, max_norm, norm_type)
-        if mode == "sum":
-            number = 0
-        elif mode == "mean":
-            number = 1
-        elif mode == "max":
-            number = 2
-        else:
-            refused("an unknown mode", "write 'sum'")
+        number = _number(mode, "sum", "mean", "max", "an unknown mode", "write 'sum'")
         bags = torch.ops.aten.embedding_bag.padding_idx(
             weight, indices, offsets, scale_grad_by_freq, number, sparse, weights, last, padding_idx
         )
@@ -550,6 +531,14 @@ class Tensor:
 
 
 # ---- what several functions use, or one within an expression
+
+
+def _number(mode, first, second, third, problem, hint):
+    if mode == first:
+        return 0
+    if mode == second:
+        return 1
+    return 2 if mode == third else refused(problem, hint)
 
 
 def _root(sums, count, power):

@@ -159,8 +159,8 @@ def viewed(
         from_end = bool(dots) and dots[0] < at
         between = indexes[at + 1 :] if from_end else indexes[:at]
         masks = [_as_tensor(reader, each) for each in between if isinstance(each, TypedValue) and _picks(each)]
-        step = _Step(reader, dim, masks, hint if last else "", alone=alone, from_end=from_end)
-        view, dim = step.apply(view, index)
+        named = hint if last else ""
+        view, dim = _applied(reader, view, index, dim, masks, named, alone=alone, from_end=from_end)
         if gap >= 0 and (isinstance(index, Slice) or index == NONE):
             tensors.append(NONE)
         elif _picks(index):
@@ -175,41 +175,44 @@ def _makes(index: Index) -> bool:
     return not isinstance(index, Dots) and not (isinstance(index, Slice) and index.is_full)
 
 
-class _Step:
-    """Applies one index to a view. `dim`: the dimension of the index, from the end if `from_end`, where each tensor
-    counts as one; `masks`: those tensors between it and that end, of which a mask has as many as it has itself."""
+def _applied(
+    reader: Expressions,
+    view: Operand,
+    index: Index,
+    dim: int,
+    masks: list[Operand],
+    hint: str,
+    *,
+    alone: bool,
+    from_end: bool,
+) -> tuple[Operand, int]:
+    """A view with one more index applied, and the dimension of the next index.
 
-    def __init__(
-        self, reader: Expressions, dim: int, masks: list[Operand], hint: str, *, alone: bool, from_end: bool
-    ) -> None:
-        self.reader, self.dim, self.masks, self.hint = reader, dim, masks, hint
-        self.alone, self.from_end = alone, from_end
+    `dim`: the dimension of the index, from the end if `from_end`, where each tensor counts as one; `masks`: those
+    tensors between it and that end, of which a mask has as many as it has itself.
+    """
 
-    def apply(self, view: Operand, index: Index) -> tuple[Operand, int]:
-        """The view so far, and the dimension of the next index."""
-        if isinstance(index, Slice):
-            if index.is_full and not self.alone:
-                return view, self.dim + 1
-            start = index.start if index.start != NONE else of_number(0)
-            end = index.end if index.end != NONE else of_number(_END)
-            step = index.step if index.step != NONE else of_number(1)
-            return self._call("slice", view, self.dim, start, end, step), self.dim + 1
-        if index == NONE:
-            unsqueezed = self._call("unsqueeze", view, self.dim - 1 if self.from_end else self.dim)
-            return unsqueezed, self.dim if self.from_end else self.dim + 1
-        if isinstance(index, TypedValue) and index.type == "int":
-            return self._call("select", view, self.dim, index), self.dim + 1 if self.from_end else self.dim
-        if isinstance(index, (TypedValue, Several)) and _picks(index):
-            return view, self.dim + 1
-        assert not isinstance(index, Dots)
-        what = f"{described(index)} cannot index a tensor"
-        raise SpecError(what, "write whole numbers, slices, '...', None and tensors")
-
-    def _call(self, operator: str, view: Operand, dim: int, *more: Operand) -> Operand:
+    def call(operator: str, dim: int, *more: Operand) -> Operand:
         at: Operand = of_number(dim)
-        if self.masks:
-            at = self.reader.builder.scalar("beyond", [at, Several(tuple(self.masks), is_list=True)], "dim")
-        return self.reader.builder.call(f"aten::{operator}", [view, at, *more], hint=self.hint)
+        if masks:
+            at = reader.builder.scalar("beyond", [at, Several(tuple(masks), is_list=True)], "dim")
+        return reader.builder.call(f"aten::{operator}", [view, at, *more], hint=hint)
+
+    if isinstance(index, Slice):
+        if index.is_full and not alone:
+            return view, dim + 1
+        start = index.start if index.start != NONE else of_number(0)
+        end = index.end if index.end != NONE else of_number(_END)
+        step = index.step if index.step != NONE else of_number(1)
+        return call("slice", dim, start, end, step), dim + 1
+    if index == NONE:
+        return call("unsqueeze", dim - 1 if from_end else dim), dim if from_end else dim + 1
+    if isinstance(index, TypedValue) and index.type == "int":
+        return call("select", dim, index), dim + 1 if from_end else dim
+    if isinstance(index, (TypedValue, Several)) and _picks(index):
+        return view, dim + 1
+    assert not isinstance(index, Dots)
+    raise SpecError(f"{described(index)} cannot index a tensor", "write whole numbers, slices, '...', None and tensors")
 
 
 def _as_tensor(reader: Expressions, index: Index) -> Operand:
