@@ -124,9 +124,7 @@ class Input(Struct, frozen=True):
     """An input of a function."""
 
     name: str
-    type: (
-        str  # in the schema language: `Tensor`, `Tensor?`, `Tensor[]`, `int`, `float`, `bool`, `int[]`, `str`, `Scalar`
-    )
+    type: str  # in the schema language: `Tensor`, `Tensor?`, `Tensor[]`, `int`, `float`, `bool`, `int[]`, `Scalar` …
     place: Place
     kind: Kind = "user"
     source: str = ""  # of a parameter, buffer or constant: its name in the module, `layers.0.weight`

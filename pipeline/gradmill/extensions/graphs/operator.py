@@ -48,9 +48,7 @@ class Operator(Struct, frozen=True):
     reverse: Reverse | None = None  # the derivatives, of the variant that they are written for
     outputs: tuple[str, ...] = ()  # the results with a history, by name
     refused: tuple[str, ...] = ()  # tensors that may not need a gradient, since it has no derivative for them
-    hidden: tuple[
-        str, ...
-    ] = ()  # helpers of its formulas that a source cannot call; if any, the library's Node is used
+    hidden: tuple[str, ...] = ()  # helpers of its formulas that a source cannot call: the library's Node is used then
     tracked: bool = True  # whether autograd tracks it
 
     @property
@@ -102,9 +100,7 @@ def tensor_arguments(schema: Schema) -> list[str]:
 
 def shares(function: NativeFunction) -> Shares | None:
     """The argument that the result of an operator may alias, other than one that it writes to; None for new memory."""
-    if any(
-        argument.is_write for argument in function.func.arguments
-    ):  # not `dropout_`, which always returns its argument
+    if written_arguments(function.func):  # not `dropout_`, which always returns its argument
         return None
     row, marked = SHARES.get(name_of(function)), _marked(function.func)
     if marked is None:

@@ -16,14 +16,7 @@ from gradmill.extensions.graphs.passes.needs import Places
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.print.expressions import NONE, Named, argument, tensor
 
-_REFERENCES = (
-    "int[]",
-    "float[]",
-    "str",
-    "int[]?",
-    "float[]?",
-    "str?",
-)  # inputs of these types refer to caller's memory
+_REFERENCES = ("int[]", "float[]", "str", "int[]?", "float[]?", "str?")  # inputs that refer to the caller's memory
 _NAME = re.compile(r"((?<![\w.:])(?<!->)[^\W\d]\w*)")
 _COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")
 MEMBER_TYPES = {

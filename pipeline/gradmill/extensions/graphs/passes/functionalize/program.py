@@ -175,9 +175,8 @@ class Shown(Struct, frozen=True, array_like=True, tag="shown"):
     is_input: bool
     chain: tuple[Link, ...] = ()
     listed: bool = False  # whether it is a list of views, or of values
-    which: tuple[
-        int, ...
-    ] = ()  # for each link of the chain, the number of the tensor that it makes; equal numbers are the same tensor
+    # for each link of the chain, the number of the tensor that it makes; equal numbers are the same tensor
+    which: tuple[int, ...] = ()
     copies: tuple[Copied, ...] = ()  # tensors of the chain that may be copies
     early: int = 0  # the links before the last metadata mutation of the input, which autograd counts as a write
 

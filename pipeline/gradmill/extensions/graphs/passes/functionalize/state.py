@@ -249,15 +249,15 @@ class State:
         storage.value = Ref(result.name)
         self.tensors[call.results[0].name] = handle
 
-    def refuse(self, operator: Operator, arguments: dict[str, Value], place: Place) -> None:
+    def refuse(self, operator: Operator, arguments: dict[str, Value], call: Call) -> None:
         """Adds an error at run time for arguments that need a gradient and that the operator has no derivative for."""
-        for name in operator.refused:
+        for name in operator.refused if call.grad else ():
             if not isinstance(arguments.get(name), Nothing):
                 message = (
                     f"The function '{operator.schema.name.unqualified}' is not differentiable with respect to argument"
                     f" '{name}'. This input cannot have requires_grad True."
                 )
-                self.steps.append(ErrorIfRequiresGrad((arguments[name],), message, place))
+                self.steps.append(ErrorIfRequiresGrad((arguments[name],), message, call.place))
 
     # ---- subscripts that select
 

@@ -128,8 +128,7 @@ def _number(state: State, call: Call) -> None:
 
 def _compute(state: State, call: Call, operator: Operator) -> None:
     arguments = state.arguments(call, operator)
-    if call.grad:
-        state.refuse(operator, arguments, call.place)
+    state.refuse(operator, arguments, call)
     results = tuple(Result(state.names.new(r.name), r.type, r.length, r.sizes, r.dtype) for r in call.results)
     row = shares(operator.function)
     source = arguments[row.argument] if row is not None and row.untracked else None

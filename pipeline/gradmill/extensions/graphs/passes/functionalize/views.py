@@ -72,8 +72,7 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
     """Adds a call with a result that is the argument itself or a copy; a flag at run time decides."""
     arguments = state.arguments(call, operator)
     source, parent = arguments[row.argument], state.handle(call.arguments[row.argument]).alias
-    if call.grad:
-        state.refuse(operator, arguments, call.place)
+    state.refuse(operator, arguments, call)
     result = Result(state.names.new(call.results[0].name), "Tensor", dtype=call.results[0].dtype)
     value: Value = Ref(result.name)
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, shares=(source,)))

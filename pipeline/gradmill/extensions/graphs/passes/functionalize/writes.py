@@ -82,8 +82,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     for name in names:
         check_write(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments, when)
         check_overlaps(state, call, operator, name)
-    if call.grad:
-        state.refuse(operator, arguments, call.place)
+    state.refuse(operator, arguments, call)
     if call.grad and is_out:
         _refuse_grad(state, call, operator, arguments)
     sized = {name: handles[name].is_whole_value for name in names if is_out}

@@ -38,9 +38,7 @@ _CUDA = Autocast("float16", _kinds("autocast_cuda"))
 _FIRST = "cpu"  # whose tables have not changed
 DEVICES = {
     _FIRST: _CPU,
-    "cuda": _CUDA,
-    "xpu": _CUDA,
-    "mtia": _CUDA,
+    **dict.fromkeys(("cuda", "xpu", "mtia"), _CUDA),
     "maia": replace(_CUDA, default="bfloat16"),
 }
 

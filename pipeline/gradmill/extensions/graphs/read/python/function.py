@@ -18,14 +18,8 @@ from gradmill.problems.problem import SpecError, TextError
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
 
 _TYPES = {
-    "torch.Tensor": "Tensor",
-    "Tensor": "Tensor",
-    "torch.nn.Parameter": "Tensor",
-    "int": "int",
-    "float": "float",
-    "bool": "bool",
-    "str": "str",
-    "None": "None",
+    **dict.fromkeys(("torch.Tensor", "Tensor", "torch.nn.Parameter"), "Tensor"),
+    **{name: name for name in ("int", "float", "bool", "str", "None")},
     "torch.dtype": "ScalarType",
 }
 _LISTS = ("list", "typing.List", "typing.Sequence", "collections.abc.Sequence")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from functools import cache
 from pathlib import Path
 
@@ -86,14 +87,7 @@ DTYPE_NAMES = frozenset(
 LAYOUTS = frozenset(["strided"])
 MEMORY_FORMATS = frozenset("contiguous_format preserve_format channels_last channels_last_3d".split())
 NUMBERS = {
-    "math.pi": 3.141592653589793,
-    "math.e": 2.718281828459045,
-    "math.inf": float("inf"),
-    "math.nan": float("nan"),
-    "torch.pi": 3.141592653589793,
-    "torch.e": 2.718281828459045,
-    "torch.inf": float("inf"),
-    "torch.nan": float("nan"),
+    f"{module}.{name}": getattr(math, name) for module in ("math", "torch") for name in ("pi", "e", "inf", "nan")
 }
 MATH = FUNCTIONS | {"floor", "ceil", "trunc"}
 GRAD_MODES = {"torch.no_grad": False, "torch.enable_grad": True, "torch.set_grad_enabled": None}
