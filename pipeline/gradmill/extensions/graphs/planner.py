@@ -114,7 +114,8 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
     backward = plan_backward(program, operators, histories, aliases, outputs, lists, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
-    values = {name: _places(histories, Ref(name)) for name in sorted(names_in(program.steps))}
+    named = ((name, _places(histories, Ref(name))) for name in sorted(names_in(program.steps)))
+    values = {name: places for name, places in named if places}
     checks = tuple(_places(histories, *check.values) for check in program.checks)
     steps = enumerate(program.steps)
     refusals = {i: _places(histories, *step.values) for i, step in steps if isinstance(step, ErrorIfRequiresGrad)}
