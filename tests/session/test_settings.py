@@ -155,7 +155,7 @@ def test_what_is_wrong_in_a_file_is_reported_at_its_place(inner: Path, text: str
 
 def test_a_file_that_is_no_text_and_a_table_that_is_none_are_refused(inner: Path) -> None:
     (inner / "gradmill.toml").write_bytes(b"strict = \xff")
-    with pytest.raises(SpecError, match=r"gradmill\.toml: byte 0xff is not UTF-8"):
+    with pytest.raises(SpecError, match=r"gradmill\.toml:1:10: byte 0xff is not UTF-8"):
         read_settings({})
     (inner / "gradmill.toml").unlink()
     write(inner / "pyproject.toml", "[tool]\ngradmill = 1\n")

@@ -144,15 +144,16 @@ def test_what_is_no_release_is_refused(versions: object) -> None:
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("release = 1979-05-27", "'1979-05-27' is not a release"),
+        ("release = 1979-05-27", ":1:1: release: expected `string`, got `date`"),
         ("a = " + "[" * 3000, "nested too deep"),
-        ("a" + ".a" * 20_000 + " = 1", ":1:1: a key of more than 50 parts"),
+        ("a" + ".a" * 2_000 + " = 1", ":1:1: a: there is no key 'a'"),
+        ("name = 18446744073709551616123", ":1:1: name: expected `string`, got `integer`"),
         ("a = " + "9" * 5_000, "a number has too many digits"),
         ("long = [\n" + "1,\n" * 3_000 + "]\nname = 'x'\n", ":1:1: long: there is no key 'long'"),
         ('[base]\nspecs = "a\\u0000b"', ":2:1: base.specs: a null character"),
         ("layer = [3]", "layer.0: expected `table`"),
         ("[[layer]]\nname = 'x'\nnative = [['a']]", ":3:11: layer.0.native.0"),
-        ("\xff", "specset.toml: byte 0xff is not UTF-8"),
+        ("\xff", "specset.toml:1:1: byte 0xff is not UTF-8"),
     ],
 )
 def test_odd_descriptions_are_refused_plainly(text: str, message: str, tmp_path: Path) -> None:
@@ -161,10 +162,3 @@ def test_odd_descriptions_are_refused_plainly(text: str, message: str, tmp_path:
     with pytest.raises(SpecError) as refused:
         find_described(str(path), "2.13", lambda specs, folder: SpecSet("", {}, {}, ""))
     assert message in refused.value.problem
-
-
-def test_a_number_that_is_too_large_for_a_name_is_no_crash(tmp_path: Path) -> None:
-    path = tmp_path / "specset.toml"
-    path.write_text("name = 18446744073709551616123")
-    found = find_described(str(path), "2.13", lambda specs, folder: SpecSet("", {}, {}, ""))
-    assert found is not None and found.name == "a large number"

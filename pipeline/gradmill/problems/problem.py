@@ -92,6 +92,10 @@ class TextError(SpecError):
         self.line = line
         self.column = column
 
+    def in_file(self, file: str) -> SpecError:
+        """The error with its place in the problem, for a file that is not the spec set's."""
+        return SpecError(f"{file}:{self.line}:{self.column}: {self.problem}", self.hint)
+
 
 class Errors:
     """The errors of checks that do not depend on one another: each runs in this context."""

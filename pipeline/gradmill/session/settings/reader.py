@@ -208,9 +208,8 @@ def _text_of(name: str, value: Any) -> str:
     elif isinstance(value, list) and variable.many and all(isinstance(each, str) for each in value):
         text = ",".join(value)
     else:
-        raise SpecError(
-            f"this is {_KINDS[type(value)]}", f'write {name} = "…"' if variable.type is str else variable.hint(name)
-        )
+        hint = f'write {name} = "…"' if variable.type is str else variable.hint(name)
+        raise SpecError(f"this is {_KINDS.get(type(value), 'a date')}", hint)
     if "\0" in text:
         raise SpecError("a null character", "remove it")
     try:

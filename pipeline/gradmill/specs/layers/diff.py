@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
 from gradmill.model.regex import regex
@@ -27,6 +25,9 @@ class _Change(Struct, frozen=True):
     kind: str  # a space for context, - or +
     text: str
     line: int  # of the diff
+
+
+_Hunk = tuple[int, list[_Change], int]  # the first of its old lines, from 0; its changes; the line of its header
 
 
 def lines_of(text: str) -> list[Line]:
@@ -80,31 +81,31 @@ def _placed(lines: list[Line], changes: list[_Change], expected: int, header: in
     raise TextError(problem, "recreate the diff from the base's file", header, 1)
 
 
-def _hunks(diff: str, name: str) -> Iterator[tuple[int, list[_Change], int]]:
-    """The hunks for a file: the first of their old lines, from 0; their changes; the line of their header."""
-    lines = diff.split("\n")
-    files = {match[1].rpartition("/")[2] for match in map(_FILE.match, lines) if match is not None}
-    if name and len(files) == 1 and not files & {name} and (other := files & set(FILE_NAMES.values())):
-        hint = "name it at the key of that file: native, tags or derivatives"
-        raise TextError(f"this is a diff of {other.pop()}, not of {name}", hint, 1, 1)
-    all_selected = len(files) < 2 or not name
-    if not all_selected and name not in files:
-        problem = f"none of the files of this diff is called '{name}'"
-        raise TextError(problem, f"they are {', '.join(sorted(files))}", 1, 1)
-    selected, at, found = all_selected, 0, False
+def _hunks(diff: str, name: str) -> list[_Hunk]:
+    """The hunks for a file. Raises a TextError if there is none."""
+    lines, at, file = diff.split("\n"), 0, ""
+    by_file: dict[str, list[_Hunk]] = {}
     while at < len(lines):
-        file, match = _FILE.match(lines[at]), _HUNK.match(lines[at])
-        if file is not None and not all_selected:
-            selected = file[1].rpartition("/")[2] == name
+        head, match = _FILE.match(lines[at]), _HUNK.match(lines[at])
         at += 1
-        if match is not None and selected:
+        if head is not None:
+            file = head[1].rpartition("/")[2]
+            by_file.setdefault(file, [])
+        if match is not None:
             sizes = [int(match[group] or 1) for group in (2, 4)]
             changes = _changes(lines, at, sizes)
-            found = True
-            yield int(match[1]) - (sizes[0] > 0), changes, at
+            by_file.setdefault(file, []).append((int(match[1]) - (sizes[0] > 0), changes, at))
             at = changes[-1].line if changes else at
-    if not found:
+    if name and name not in by_file and len(by_file) > 1:
+        problem = f"none of the files of this diff is called '{name}'"
+        raise TextError(problem, f"they are {', '.join(sorted(by_file))}", 1, 1)
+    if name and name not in by_file and file in FILE_NAMES.values():
+        hint = "name it at the key of that file: native, tags or derivatives"
+        raise TextError(f"this is a diff of {file}, not of {name}", hint, 1, 1)
+    hunks = by_file.get(name if name in by_file else file)
+    if not hunks:
         raise TextError("this is not a unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
+    return hunks
 
 
 def _changes(lines: list[str], at: int, sizes: list[int]) -> list[_Change]:

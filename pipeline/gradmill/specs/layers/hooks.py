@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 
 from gradmill.model.layers import HookFile
-from gradmill.problems.problem import SpecError, TextError, nearest
-from gradmill.specs.text import decode_text, parse_python
+from gradmill.problems.problem import TextError, nearest
+from gradmill.specs.text import decode_text, parse_python, python_error
 
 HOOKS = ("select", "unit", "files")
 MAIN = "hooks"  # the name of the module, whatever its file is called
@@ -21,20 +21,23 @@ def read_hooks(path: str, read: Callable[[str], bytes | None]) -> HookFile:
     file; None if it is missing. SpecError for what is not Python, or imports other modules than the standard
     library's."""
     folder = os.path.dirname(path)
-    modules, lines, files = {MAIN: path}, {}, [path]
+    modules, files = {MAIN: path}, [path]
+    lines: dict[str, int] = {}
     for file in files:
-        tree = _parsed(file, read(file) or b"")
-        if file == path:
-            lines = _hooks_in(file, tree)
-        for name, node in _imported(file, tree):
-            own = os.path.join(folder, f"{name}.py")
-            if name in sys.stdlib_module_names or name in modules:
-                continue
-            if read(own) is None:
-                hint = f"write {name}.py next to it, or use the standard library alone"
-                raise _error(file, node, f"'{name}' is neither in Python's library nor next to the hooks", hint)
-            modules[name] = own
-            files.append(own)
+        try:
+            tree = parse_python(decode_text(read(file) or b""))
+            lines = lines or _hooks_in(tree)
+            for name, node in _imported(tree):
+                own = os.path.join(folder, f"{name}.py")
+                if name in sys.stdlib_module_names or name in modules:
+                    continue
+                if read(own) is None:
+                    hint = f"write {name}.py next to it, or use the standard library alone"
+                    raise python_error(node, f"'{name}' is neither in Python's library nor next to the hooks", hint)
+                modules[name] = own
+                files.append(own)
+        except TextError as error:
+            raise error.in_file(file) from error
     return HookFile({name: f"{_KEY}{os.path.relpath(at, folder)}" for name, at in modules.items()}, lines)
 
 
@@ -43,14 +46,7 @@ def path_of(path: str, key: str) -> str:
     return os.path.join(os.path.dirname(path), key.removeprefix(_KEY))
 
 
-def _parsed(file: str, data: bytes) -> ast.Module:
-    try:
-        return parse_python(decode_text(data))
-    except TextError as error:
-        raise SpecError(f"{file}:{error.line}:{error.column}: {error.problem}", error.hint) from error
-
-
-def _hooks_in(file: str, tree: ast.Module) -> dict[str, int]:
+def _hooks_in(tree: ast.Module) -> dict[str, int]:
     """The hooks that the statements of a module define, or import, with their lines."""
     found: dict[str, int] = {}
     for node in tree.body:
@@ -62,7 +58,7 @@ def _hooks_in(file: str, tree: ast.Module) -> dict[str, int]:
     if not found:
         defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
         near = next(filter(None, (nearest(name, HOOKS) for name in defined)), "")
-        raise _error(file, None, "no hook is defined", near or _FORM)
+        raise python_error(tree, "no hook is defined", near or _FORM)
     return found
 
 
@@ -71,17 +67,12 @@ _FORM = (
 )
 
 
-def _imported(file: str, tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+def _imported(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
     """The first parts of the names of all modules that a module imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name.partition(".")[0], node) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level:
-                raise _error(file, node, "hooks are no package: an import may not begin with '.'", "name the module")
+                raise python_error(node, "hooks are no package: an import may not begin with '.'", "name the module")
             yield (node.module or "").partition(".")[0], node
-
-
-def _error(file: str, node: ast.stmt | None, problem: str, hint: str) -> SpecError:
-    line, column = (node.lineno, node.col_offset + 1) if node is not None else (1, 1)
-    return SpecError(f"{file}:{line}:{column}: {problem}", hint)

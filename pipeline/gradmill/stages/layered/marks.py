@@ -11,23 +11,25 @@ from msgspec.structs import replace
 
 from gradmill.model.entries import by_key
 from gradmill.model.keys import KEYS
-from gradmill.model.layers import LAYER_MARK, layer_of
+from gradmill.model.layers import LAYER_MARK, entry_operator, layer_of
+from gradmill.model.native import FunctionSummary
 from gradmill.problems.problem import LAST, Problem, SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified
 from gradmill.stages.layered.files import entries_in, of_file
-from gradmill.stages.schemas import all_heads, entry_of, function
+from gradmill.stages.layered.participation import base_names
+from gradmill.stages.schemas import GENERATED, all_heads, entry_of, function
 from gradmill.stages.set import described, source, source_keys
 from gradmill.stages.specs import entries, keys_of_file, raw_entries, value
 from gradmill.stages.tags import tags
 
 
 class Mark(Struct, frozen=True, array_like=True):
-    """An operator in a list of a file."""
+    """A function in a list of a file."""
 
-    operator: str
+    function: str
     listed: str
     keys: dict[str, object]
 
@@ -47,7 +49,7 @@ def marks_in(db: Database, key: str) -> list[Mark]:
         for piece, raw in entries_in(db, key, (listed,) if of.lists else ()):
             operator, keys = _parts(msgspec.msgpack.decode(raw))
             if operator in names:
-                found.append(Mark(operator, listed, keys))
+                found += [Mark(name, listed, keys) for name in names[operator]]
             elif operator:
                 hint = nearest(operator, sorted(names)) or "an overload is a part of the name, as in add.Tensor"
                 problem = _at(key, piece.line, f"no function is called '{operator}'", hint)
@@ -90,18 +92,15 @@ def keys_of(db: Database) -> dict[str, dict[str, object]]:
         if isinstance(fields, dict):
             own[entry] = {key: value for key, value in fields.items() if key not in KEYS["native"]}
     found = {name: {**keys} for name, _ in all_heads(db) if (keys := own.get(entry_of(name)))}
-    names = functions(db)
     for mark in marks(db):
-        for name in names[mark.operator]:
-            found.setdefault(name, {}).update(mark.keys)
+        found.setdefault(mark.function, {}).update(mark.keys)
     return found
 
 
 @table
 def lists_of(db: Database) -> dict[str, list[str]]:
     """The lists that have each function, in their order."""
-    names = functions(db)
-    found = by_key((name, mark.listed) for mark in marks(db) for name in names[mark.operator])
+    found = by_key((mark.function, mark.listed) for mark in marks(db))
     return {name: list(dict.fromkeys(lists)) for name, lists in found.items()}
 
 
@@ -110,16 +109,21 @@ _FALSE = (None, False, "", "False", "false")  # values of keys that count as abs
 
 
 @table
-def special_words(db: Database) -> dict[str, tuple[str, ...]]:
-    """The words of these kinds that are true of each function, of the kinds that the description may have."""
-    layers = described(db)
-    text = "" if layers is None else str(layers.description)
+def words_of(db: Database) -> dict[str, tuple[str, ...]]:
+    """The words that are true of each function, except `defined`; of tags, layers and keys, the kinds that the
+    description may have."""
+    text, base = str(described(db)), {*base_names(db)}
     used = [kind for kind in KINDS if f"{kind}:" in text]
-    return {name: tuple(_words(db, name, used)) for name, _ in all_heads(db)} if used else {}
+    return {name: tuple(_words(db, name, head, base, used)) for name, head in all_heads(db)}
 
 
-def _words(db: Database, name: str, used: list[str]) -> Iterator[str]:
+def _words(db: Database, name: str, head: FunctionSummary, base: set[str], used: list[str]) -> Iterator[str]:
     entry = entry_of(name)
+    made_of = {qualified(head), *([entry_operator(entry)] if name.startswith(GENERATED) else [])}
+    if made_of.isdisjoint(base):
+        yield "own"
+    if head.kind == "out":
+        yield "out"
     if "tag" in used and (native := function(db, name)) is not None:
         yield from (f"tag:{tag}" for tag in native.tags)
     if "layer" in used:

@@ -18,8 +18,7 @@ from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.specs.layers.description import Description, Family
-from gradmill.stages.layered.marks import special_words
-from gradmill.stages.layered.participation import base_names, is_own
+from gradmill.stages.layered.marks import words_of
 from gradmill.stages.match import all_pairs
 from gradmill.stages.schemas import all_heads
 from gradmill.stages.set import described, own_templates
@@ -28,15 +27,13 @@ from gradmill.stages.set import described, own_templates
 @table
 def about(db: Database) -> dict[str, FunctionFacts]:
     """The facts of each function that a description may select by."""
-    known = set(base_names(db))
     served = {pair.function for pair in all_pairs(db) if pair.source}
     facts = {}
     kernels: dict[str, str] = {}
     for name, head in all_heads(db):
         kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
         other = kernels.setdefault(kernel, head.namespace)
-        true = {"own": is_own(name, head, known), "defined": name in served, "out": head.kind == "out"}
-        words = (*(word for word, is_true in true.items() if is_true), *(special_words.item(db, name) or ()))
+        words = (*(words_of.item(db, name) or ()), *(["defined"] if name in served else []))
         facts[name] = FunctionFacts(
             head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from gradmill.model.entries import by_key
-from gradmill.model.layers import entry_operator, listed
+from gradmill.model.layers import listed
 from gradmill.model.native import FunctionSummary
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
@@ -16,7 +16,7 @@ from gradmill.rules.native.heads import qualified, within
 from gradmill.specs.entries import cut, head, parse_whole
 from gradmill.stages import infos
 from gradmill.stages.layered.files import name_of, text
-from gradmill.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
+from gradmill.stages.schemas import Listed, all_heads, bucket_of_function, heads
 from gradmill.stages.set import described, is_described, source_keys
 
 T = TypeVar("T")
@@ -64,16 +64,15 @@ def all_participants(db: Database) -> list[Listed]:
         return sorted(all_heads(db), key=lambda each: each[1].cpp_name)
     asked, functions = layers.description.functions, all_heads(db)
     take = listed(asked.take)
-    if take and "all" not in take:
+    if "all" not in take:
+        from gradmill.stages.layered.marks import words_of  # only a description needs it
+
         defined = set(_defined(db, functions)) if "defined" in take else set()
-        known = set(base_names(db)) if "own" in take else None
-        special = _special(db, take) if ":" in " ".join(take) else ()
+        words = words_of(db) if {*take} - {"defined"} else {}
         functions = [
             (name, head)
             for name, head in functions
-            if {qualified(head), within(head.namespace, head.base)} & defined
-            or (known is not None and is_own(name, head, known))
-            or name in special
+            if {qualified(head), within(head.namespace, head.base)} & defined or {*take} & {*words.get(name, ())}
         ]
     left_out = set(listed(asked.exclude))
     functions = [each for each in functions if left_out.isdisjoint((each[1].name, qualified(each[1])))]
@@ -106,21 +105,7 @@ def _places(db: Database, order: str) -> dict[str, int]:
     return {name: i for i, (name, _) in enumerate(sorted(listed, key=lambda each: place(each[1])))}
 
 
-def _special(db: Database, take: Iterable[str]) -> set[str]:
-    """The functions that words with a tag, a layer or a key select."""
-    from gradmill.stages.layered.marks import special_words  # only needed with such words
-
-    return {name for name in db.names(special_words) if not {*take}.isdisjoint(special_words.item(db, name) or ())}
-
-
 def _defined(db: Database, listed: list[Listed]) -> list[str]:
     """The names of the functions that definitions are for, in the order of the definitions."""
     heads = dict(listed)
     return [qualified(heads[defined.function]) for defined in infos.all_defined(db)]
-
-
-def is_own(name: str, head: FunctionSummary, base: set[str]) -> bool:
-    """Whether a function is neither the base's nor generated from a function of the base."""
-    if qualified(head) in base:
-        return False
-    return not (name.startswith(GENERATED) and entry_operator(entry_of(name)) in base)
