@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 from pathlib import Path
 
@@ -9,14 +11,15 @@ import msgspec
 import pytest
 from project import ROOT
 
-from gradmill.families.hook_files.function import HookArgument, HookFunction, HookParameter, HookSignature
-from gradmill.families.overrides import WORDS
+from gradmill.families.hook_files import function
+from gradmill.families.overrides import REST, WORDS, FunctionFacts
 from gradmill.model import layers
 from gradmill.releases.model import PARTS
 from gradmill.rules.layers.facts import LISTS
 from gradmill.specs.layers import description
 from gradmill.specs.layers.hooks import HOOKS
 from gradmill.specs.layers.reading import read_description
+from gradmill.stages.layered import hooks
 
 DOC = (ROOT / "docs" / "vendors.md").read_text()
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()
@@ -29,7 +32,13 @@ TYPES = [
 ]
 FILE_OF_A_LAYER = '[[layer]]\nname = "mine"\n[layer.native]\nfile = "mine.yaml"\n'  # which one example is a key of
 QUOTED = " ".join(re.findall(r"`([^`\n]+)`", DOC + REFERENCE)) + " ".join(EXAMPLES)
-SEEN_BY_HOOKS = (HookFunction, HookArgument, HookSignature, HookParameter)
+NODES = [node for module in (function, hooks) for node in ast.walk(ast.parse(inspect.getsource(module)))]
+CALLS = [
+    node for node in NODES if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_seen", "hook_function")
+]
+SEEN_BY_HOOKS = {each.arg for call in CALLS for each in call.keywords if each.arg} | {
+    *FunctionFacts("", "", "", ()).names
+}
 KEYS = {key for type_ in TYPES for key in type_.__struct_encode_fields__}
 
 
@@ -39,7 +48,8 @@ def test_every_key_is_documented(key: str) -> None:
 
 
 def test_every_list_of_facts_word_and_part_is_documented() -> None:
-    names = {*LISTS, *WORDS, *PARTS} | {name for type_ in SEEN_BY_HOOKS for name in type_.__struct_fields__} | {*HOOKS}
+    assert {"cpp_name", "kernel_default", "kernel_passed", "precomputed", "layer", "operator"} <= SEEN_BY_HOOKS
+    names = {*LISTS, *WORDS, REST, *PARTS, *HOOKS} | SEEN_BY_HOOKS
     missing = [name for name in sorted(names) if not re.search(rf"\b{name}\b", QUOTED)]
     assert missing == []
 

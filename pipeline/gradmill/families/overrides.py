@@ -12,8 +12,8 @@ from gradmill.families.family import Family as Kind
 from gradmill.model.layers import Words
 from gradmill.specs.layers.description import Family, Slot
 
-WORDS = ("all", "rest", "own", "defined", "out")
-REST = "rest"  # the units that no other slot selects for the same piece
+WORDS = ("all", "own", "defined", "out")
+REST = "rest"  # in slots: the units that no other slot selects for the same piece
 
 
 class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
@@ -50,34 +50,19 @@ def key_of(file: str, hole: str) -> str:
     return f"{file}/{hole}"
 
 
-def replaced(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> dict[str, str]:
-    """The pieces of a unit after the description's replacements."""
-    changed = _named_apart(kind, pieces, facts)
-    for _, own in _replacing(changed, rules, facts):
-        changed = {**changed, **own}
-    return changed
-
-
-def applied_rules(kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> list[int]:
-    """The places of the replacements that change a piece of a unit."""
-    return [place for place, changed in _replacing(_named_apart(kind, pieces, facts), rules, facts) if changed]
-
-
-def _replacing(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Iterator[tuple[int, dict[str, str]]]:
-    """The pieces that each replacement changes, with their new text, after those before it."""
-    current = dict(pieces)
+def replaced(
+    kind: Kind, pieces: Mapping[str, str], rules: Family, facts: FunctionFacts
+) -> tuple[dict[str, str], list[int]]:
+    """The pieces of a unit after the description's replacements, and the places of those that change one."""
+    current, applied = dict(pieces), []
+    if facts.namespace != ATEN and kind.unit != "Node":  # a Node has formulas, and none of these names
+        current = {piece: _in_namespace(text, facts) for piece, text in pieces.items()}
     for place, rule in enumerate(rules.replace):
         old = _named(rule.from_, facts)  # may be empty: not every operator has an overload
-        hit = {name: text for name, text in current.items() if old and old in text} if facts.matches(rule.of) else {}
-        changed = {name: text.replace(old, _named(rule.to, facts)) for name, text in hit.items()}
-        current |= changed
-        yield place, changed
-
-
-def _named_apart(kind: Kind, pieces: Mapping[str, str], facts: FunctionFacts) -> dict[str, str]:
-    if facts.namespace != ATEN and kind.unit != "Node":  # a Node has formulas, and none of these names
-        return {piece: _in_namespace(text, facts) for piece, text in pieces.items()}
-    return dict(pieces)
+        if old and facts.matches(rule.of) and any(old in text for text in current.values()):
+            current = {name: text.replace(old, _named(rule.to, facts)) for name, text in current.items()}
+            applied.append(place)
+    return current, applied
 
 
 def _in_namespace(text: str, facts: FunctionFacts) -> str:

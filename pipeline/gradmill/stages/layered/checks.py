@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 
 from gradmill.families.family import Layout
-from gradmill.families.overrides import REST, WORDS, FunctionFacts, applied_rules
+from gradmill.families.overrides import REST, WORDS, FunctionFacts, replaced
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Template, template_text
 from gradmill.model.layers import Words, listed
@@ -19,13 +19,14 @@ from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.releases.model import PARTS
 from gradmill.rules.layers.facts import LISTS, OF_FUNCTIONS, TABLES
+from gradmill.rules.layers.keys import unused_keys
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import TAKE, Described, Description, Family, OutputFile, Slot
 from gradmill.specs.layers.reading import Diagnostic, Path
 from gradmill.stages.added import added
 from gradmill.stages.emit import upstream_pieces
-from gradmill.stages.layered.keys import report, unused
-from gradmill.stages.layered.marks import KINDS, known_names, marks
+from gradmill.stages.layered.keys import report
+from gradmill.stages.layered.marks import KINDS, functions, known_names, marks
 from gradmill.stages.layered.overridden_units import about_unit, rules_of
 from gradmill.stages.layered.participation import base_names
 from gradmill.stages.requested import families, lacking
@@ -76,18 +77,16 @@ def _problems(db: Database, description: Description) -> Iterator[Diagnostic]:
         hint = "name an operator with its overload, as in add.Tensor"
         path = ("base", "rewrite", str(place), "func")
         yield from _unknown(path, "the base has no function '{}'", rewrite.func, known, hint, rule="unmatched-entry")
-    names = _Names(db)
     for word in listed(description.functions.take):
-        yield from names.check_word(("functions", "take"), word, TAKE)
-    for name in listed(description.functions.exclude):
-        yield from names.check(("functions", "exclude"), name)
+        yield from _check_word(db, ("functions", "take"), word, TAKE)
+    yield from _check_selection(db, ("functions", "exclude"), listed(description.functions.exclude))
     yield from _check_text(("comment",), description.comment, ("template",))
     for name in description.families:
         yield from _check_family(db, ("families",), name, generated=True)
     for name, rules in description.family.items():
         at = ("family", name)
         yield from _check_family(db, at, name, generated=not description.families)
-        yield from _check_rules(db, at, name, rules, names) if name in FAMILIES else ()
+        yield from _check_rules(db, at, name, rules) if name in FAMILIES else ()
 
 
 def _check_facts(db: Database, description: Description) -> Iterator[Diagnostic]:
@@ -122,48 +121,37 @@ def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> It
 
 
 _MOST = 20  # names in a hint
-_MAYBE = "unmatched-functions"
 
 
-class _Names:
-    """All functions, by the names that descriptions may use."""
+def _check_selection(db: Database, path: Path, of: Words, words: Sequence[str] = WORDS) -> Iterator[Diagnostic]:
+    """Reports unknown words of a selection, or unknown names of functions in one that is a list."""
+    for word in of.split() if isinstance(of, str) else ():
+        yield from _check_word(db, path, word, words)
+    for name in of if isinstance(of, tuple) else ():
+        known, hint = functions(db), "name an operator with its overload, as in add.Tensor"
+        problem, rule = "there is no function '{}'", "unmatched-functions"
+        yield from _unknown(path, problem, name, known, hint, follows=True, rule=rule)
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-        heads = [head for _, head in all_heads(db)]
-        self._known = dict.fromkeys(sorted(name for head in heads for name in (head.name, qualified(head))))
 
-    def check(self, path: Path, name: str) -> Iterator[Diagnostic]:
-        hint = "name an operator with its overload, as in add.Tensor"
-        yield from _unknown(path, "there is no function '{}'", name, self._known, hint, follows=True, rule=_MAYBE)
-
-    def check_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Diagnostic]:
-        words = [each for each in WORDS if rest or each != REST]
-        for name in of if isinstance(of, tuple) else of.split():
-            yield from self.check(path, name) if isinstance(of, tuple) else self.check_word(path, name, words)
-
-    def check_word(self, path: Path, word: str, words: Sequence[str]) -> Iterator[Diagnostic]:
-        kind, colon, name = word.partition(":")
-        if not colon or kind not in KINDS:
-            known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
-            hint = f"words: {known}; or write a list of names, or a hook"
-            yield from _unknown(path, "no function is '{}'", word, words, hint)
-            return
-        known_words = [f"{kind}:{each}" for each in known_names(self._db, kind)]
-        hint = f"{kind}s: {', '.join(each.partition(':')[2] for each in known_words[:_MOST])}"
-        own = kind == "layer"  # the description's own word
-        rule = "" if own else _MAYBE
+def _check_word(db: Database, path: Path, word: str, words: Sequence[str]) -> Iterator[Diagnostic]:
+    kind, colon, name = word.partition(":")
+    if not colon or kind not in KINDS:
+        known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
         yield from _unknown(
-            path, f"there is no {kind} '{name}'", word.partition("=")[0], known_words, hint, follows=not own, rule=rule
+            path, "no function is '{}'", word, words, f"words: {known}; or write a list of names, or a hook"
         )
+        return
+    names, may_come = known_names(db, kind), kind != "layer"  # which is the description's own word
+    problem, hint = f"there is no {kind} '{name}'", f"{kind}s: {', '.join(names[:_MOST])}"
+    known_words, rule = [f"{kind}:{each}" for each in names], "unmatched-functions" if may_come else ""
+    yield from _unknown(path, problem, word.partition("=")[0], known_words, hint, follows=may_come, rule=rule)
 
 
-def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Diagnostic]:
-    yield from names.check_selection((*at, "functions"), rules.functions)
-    yield from _check_text((*at, "comment"), rules.comment, ("template",))
+def _check_rules(db: Database, at: Path, name: str, rules: Family) -> Iterator[Diagnostic]:
+    yield from _check_selection(db, (*at, "functions"), rules.functions)
     for place, rule in enumerate(rules.replace):
         path = (*at, "replace", str(place))
-        yield from names.check_selection((*path, "of"), rule.of)
+        yield from _check_selection(db, (*path, "of"), rule.of)
         yield from (*_check_text((*path, "from"), rule.from_), *_check_text((*path, "to"), rule.to))
     for part in rules.leave_out:
         yield from _unknown((*at, "leave_out"), "no kernel has a part '{}'", part, PARTS)
@@ -172,15 +160,15 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
         for each, known in ((key, ["Default", *keys]), (other, keys)):
             problem, hint = "'{}' is not a dispatch key of autograd", "write a key such as AutogradPrivateUse1"
             yield from _unknown((*at, "keys", key), problem, each, known, hint)
-    yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile())
     upstreams = [file.made_of for file in FAMILIES[name].files([], Layout(), release(db))]
     for file in rules.files:
         known = list(dict.fromkeys((*upstreams, *rules.file)))
         hint = f"{name} has {', '.join(known)}"
         yield from _unknown((*at, "files"), f"no file of {name} is made of '{{}}'", file, known, hint)
-    for file, own in rules.file.items():
-        yield from _check_text((*at, "file", file, "comment"), own.comment, ("template",))
-        yield from _check_slots((*at, "file", file, "slots"), name, own.slots, names, own)
+    of_all = OutputFile(comment=rules.comment, slots=rules.slots)
+    for path, own in ((at, of_all), *(((*at, "file", file), own) for file, own in rules.file.items())):
+        yield from _check_text((*path, "comment"), own.comment, ("template",))
+        yield from _check_slots(db, (*path, "slots"), name, own)
 
 
 _HOLE = regex(r"\$\{(\w*)\}")
@@ -194,17 +182,15 @@ def _check_text(path: Path, text: str, names: tuple[str, ...] = _NAMES) -> Itera
         yield from _unknown(path, "'{}' is unknown here", f"${{{name}}}", known, f"names: {', '.join(known)}")
 
 
-def _check_slots(
-    at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile
-) -> Iterator[Diagnostic]:
-    for hole, setting in slots.items():
+def _check_slots(db: Database, at: Path, family: str, own: OutputFile) -> Iterator[Diagnostic]:
+    for hole, setting in own.slots.items():
         slot, path = (Slot(setting) if isinstance(setting, str) else setting), (*at, hole)
         if bool(slot.piece) == (slot.text is not None) and setting != "":
             yield Diagnostic(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
         if slot.piece:
             piece, known = slot.piece.partition(" ")[0], FAMILIES[family].pieces
             yield from _unknown(path, f"'{family}' has no piece '{{}}'", piece, known)
-        yield from names.check_selection(path, slot.of, rest=True)
+        yield from _check_selection(db, path, slot.of, (*WORDS, REST))
         yield from _check_text(path, slot.before + slot.after)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
             hint = "write raw = true for the file; of other files, a hook puts text around pieces"
@@ -215,7 +201,7 @@ def unmatched(db: Database, layers: Described) -> Iterator[Diagnostic]:
     """The warnings for all rules that match nothing."""
     yield from _unmatched_facts(db, layers.description)
     for source in sources(db):
-        yield from unused(db, source.key, keys_of_file(db, source.key) if source.layer else {})
+        yield from unused_keys(source, keys_of_file(db, source.key)) if source.layer else ()
     for name, rules in layers.description.family.items():
         if name in families(db):
             yield from _unmatched_rules(db, ("family", name), name, rules)
@@ -227,7 +213,7 @@ def touched_by(db: Database, family: str, name: str) -> list[int]:
     rules, member, pieces = rules_of(db, family), unit(db, family, name), upstream_pieces(db, family, name)
     if member is None or not pieces:
         return [*range(len(rules.replace))]
-    return applied_rules(FAMILIES[family], pieces, rules, about_unit(db, member))
+    return replaced(FAMILIES[family], pieces, rules, about_unit(db, member))[1]
 
 
 @query

@@ -16,7 +16,7 @@ from gradmill.query.query import unkept
 from gradmill.specs.entries import Piece, cut, parse_whole, read_text
 from gradmill.specs.layers.diff import Line, apply, lines_of
 from gradmill.specs.layers.lists import check_lists, cut_lists, keys_of, value_of, whole_lists
-from gradmill.stages.set import source, spec_label, unreadable
+from gradmill.stages.set import place_of_key, source, spec_label, unreadable
 
 T = TypeVar("T")
 
@@ -106,10 +106,13 @@ def described_text(db: Database, key: str) -> str | None:
     whole = text(db, key)
     if whole is not None:
         try:
-            check_lists(whole, rules.lists)
+            missing = check_lists(whole, rules.lists)
         except SpecError as error:
             db.report(of_file(key, error))
             return None
+        for name, hint in missing:
+            message = (f"the file has no list '{name}'", hint, place_of_key(db, (*rules.at, "list")), name)
+            db.report(Problem("set", "", "", *message, warning=True, rule="unmatched-list"))
     return whole
 
 

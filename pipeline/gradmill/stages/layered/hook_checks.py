@@ -62,10 +62,10 @@ def _all_calls(db: Database) -> Iterator[Call]:
             if own is None:
                 continue
             if defines(db, "select"):
-                yield "select", own.operator, family, (own, family)
+                yield "select", own["operator"], family, (own, family)
             if defines(db, "unit"):
                 pieces = replaced_pieces(db, family, each, upstream_pieces(db, family, each.name))
                 for _, arguments in calls(db, family, own, pieces):
-                    yield "unit", own.operator, f"{family}, {arguments[1]}", arguments
+                    yield "unit", own["operator"], f"{family}, {arguments[1]}", arguments
     if defines(db, "files"):
         yield "files", "", "", functions(db)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradmill.families.hook_files.function import HookFunction, hook_function
+from gradmill.families.hook_files.function import Seen, hook_function
 from gradmill.families.hook_files.process import Answer, process
 from gradmill.model.layers import layer_of
 from gradmill.problems.problem import Problem, SpecError, problem_of
@@ -28,7 +28,7 @@ from gradmill.stages.set import defines, hooks, release, spec_label, version
 
 
 @query
-def seen(db: Database, name: str) -> HookFunction | None:
+def seen(db: Database, name: str) -> Seen | None:
     """A function as hooks see it; None if it has an error, which is reported."""
     native, facts = function(db, name), about.item(db, name)
     if native is None or facts is None:
@@ -60,7 +60,7 @@ def seen(db: Database, name: str) -> HookFunction | None:
 def is_selected(db: Database, family: str, name: str) -> bool:
     """Whether `select` takes a function into a family."""
     own = seen(db, name)
-    return own is None or bool(_value(db, "select", own.operator, family, (own, family)))
+    return own is None or bool(_value(db, "select", own["operator"], family, (own, family)))
 
 
 def changed(db: Database, family: str, name: str, pieces: Mapping[str, str]) -> dict[str, str]:
@@ -70,7 +70,7 @@ def changed(db: Database, family: str, name: str, pieces: Mapping[str, str]) -> 
         return dict(pieces)
     found = {}
     for piece, arguments in calls(db, family, own, pieces):
-        text = _value(db, "unit", own.operator, f"{family}, {arguments[1]}", arguments)
+        text = _value(db, "unit", own["operator"], f"{family}, {arguments[1]}", arguments)
         if text is None:
             return {}
         found[piece] = text
@@ -87,9 +87,7 @@ def texts(db: Database) -> dict[str, str]:
     return found or {}
 
 
-def calls(
-    db: Database, family: str, own: HookFunction, pieces: Mapping[str, str]
-) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def calls(db: Database, family: str, own: Seen, pieces: Mapping[str, str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """The calls of `unit` for the pieces of a unit that have text."""
     number = minor_of(version(db))
     for piece, text in pieces.items():

@@ -3,8 +3,7 @@ layer's name. Keys and lists of a file that the description omits or misspells a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Raw
@@ -25,8 +24,8 @@ from gradmill.rules.layers.entry import (
     operator_of,
     rewritten,
 )
-from gradmill.rules.layers.keys import settled, unused_keys
-from gradmill.specs.layers.lists import check_lists, keys_of, value_of
+from gradmill.rules.layers.keys import settled
+from gradmill.specs.layers.lists import keys_of, value_of
 from gradmill.specs.layers.reading import Diagnostic
 from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
 from gradmill.stages.set import place_of_key, source, version
@@ -37,24 +36,6 @@ def report(db: Database, each: Diagnostic) -> None:
     place, rule, rank = place_of_key(db, each.path), each.suspected, LAST if each.follows else 0
     message = (each.problem, each.hint, place, each.needle)
     db.report(Problem("set", "", "", *message, warning=bool(rule), rank=rank, rule=rule))
-
-
-def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Iterator[Diagnostic]:
-    """The names in a description that no entry of a file has, and the lists that it lacks."""
-    layer = source(db, key)
-    yield from unused_keys(layer, entry_keys)
-    for name, hint in missing_lists(db, key):
-        problem = f"the file has no list '{name}'"
-        yield Diagnostic((*layer.at, "list"), problem, hint, name, suspected="unmatched-list")
-
-
-@query
-def missing_lists(db: Database, key: str) -> list[tuple[str, str]]:
-    """The lists that a file lacks, each with a hint; none if it cannot be read, or if this is an error."""
-    whole, lists = text(db, key), source(db, key).lists
-    with suppress(SpecError):
-        return check_lists(whole, lists) if whole is not None and lists else []
-    return []
 
 
 @query

@@ -63,7 +63,7 @@ def about_unit(db: Database, unit: Unit) -> FunctionFacts:
 
 def replaced_pieces(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
     """The pieces of a unit after the description's replacements, which hooks change."""
-    return replaced(FAMILIES[family], pieces, rules_of(db, family), about_unit(db, unit))
+    return replaced(FAMILIES[family], pieces, rules_of(db, family), about_unit(db, unit))[0]
 
 
 def with_slots(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
