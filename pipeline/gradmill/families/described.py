@@ -19,19 +19,15 @@ from gradmill.releases.model import Release
 from gradmill.specs.layers.description import Family, OutputFile, Slot
 
 
-def makes_blocks(kind: Kind, rules: Family) -> bool:
-    """Whether a family writes the blocks of its registrations, one per dispatch key: its template has none."""
-    to = kind.registered
-    return to is not None and to.by_key and not rules.slots and not rules.file.get(to.template, OutputFile()).slots
-
-
 def stands_apart(kind: Kind, rules: Family, own: Iterable[str]) -> bool:
     """Whether registrations of other namespaces than PyTorch's get separate blocks: they do if the description does
     not place them. `own`: the names of the set's own templates."""
     to = kind.registered
     if to is None or to.hole in rules.slots:
         return False
-    return makes_blocks(kind, rules) if to.by_key else to.template not in own
+    if to.by_key:  # the family writes these blocks: its template has none
+        return not rules.slots and not rules.file.get(to.template, OutputFile()).slots
+    return to.template not in own
 
 
 def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layout:
@@ -102,23 +98,20 @@ def _hole_of_registrations(file: File) -> str:
     return next((hole for hole, own in file.pieces.items() if own.names == (REGISTRATION,)), "")
 
 
-_LIBRARY = regex(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
+_LIBRARY = regex(r"TORCH_LIBRARY_IMPL\(\w+, ([^\n]*\n(?:(?!\}).*\n)*\}\n)")
 
 
 def with_libraries(text: str, file: File) -> str:
     """The text of a template with a block for each library after the first that the file has holes for."""
     hole = _hole_of_registrations(file)
     libraries = [each.removeprefix(f"{hole}_") for each in file.pieces if hole and each.startswith(f"{hole}_")]
-    for match in _LIBRARY.finditer(text) if libraries else ():
-        if f"${{{hole}}}" in match[0]:
-            copies = [_copy(match, hole, library) for library in libraries]
-            return text[: match.end()] + "".join(copies) + text[match.end() :]
-    return text
 
+    def copied(match: re.Match[str]) -> str:
+        before, is_here, after = match[1].partition(f"${{{hole}}}")
+        blocks = (f"\nTORCH_LIBRARY_IMPL({each}, {before}${{{hole}_{each}}}{after}" for each in libraries if is_here)
+        return "".join((match[0], *blocks))
 
-def _copy(block: re.Match[str], hole: str, library: str) -> str:
-    rest = block[0].partition(", ")[2].replace(f"${{{hole}}}", f"${{{hole}_{library}}}")
-    return f"\nTORCH_LIBRARY_IMPL({library}, {rest}"
+    return _LIBRARY.sub(copied, text) if libraries else text
 
 
 def _holes(rules: Family, own: OutputFile, template: str, *, cut: str, origins: bool) -> dict[str, Content]:

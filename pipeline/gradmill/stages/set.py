@@ -70,7 +70,7 @@ def place_of_key(db: Database, path: tuple[str, ...]) -> tuple[str, ...]:
     from gradmill.specs.layers.releases import written_at
 
     layers = described(db)
-    return written_at(() if layers is None else layers.moved, path)
+    return written_at({} if layers is None else layers.moved, path)
 
 
 @query

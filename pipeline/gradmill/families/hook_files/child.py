@@ -14,6 +14,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
+from traceback import walk_tb
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -60,12 +61,10 @@ def refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 def failure(error: BaseException, modules: Mapping[str, str]) -> dict[str, Any]:
     """An exception as data: the last line of the hooks that it was raised from; 0 for none."""
-    at, traceback = (MAIN, 0), error.__traceback__
-    while traceback is not None:
-        name = traceback.tb_frame.f_code.co_filename.removesuffix(".py")
-        if name in modules:
-            at = (name, traceback.tb_lineno)
-        traceback = traceback.tb_next
+    at = (MAIN, 0)
+    for frame, line in walk_tb(error.__traceback__):
+        name = frame.f_code.co_filename.removesuffix(".py")
+        at = (name, line) if name in modules else at
     if isinstance(error, SyntaxError) and error.filename is not None:
         at = (error.filename.removesuffix(".py"), error.lineno or 1)
     return {"error": f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, "at": at}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import selectors
 import subprocess
 import sys
 from functools import lru_cache
 from importlib.resources import files
+from select import select
 from typing import Any
 
 import msgspec
@@ -44,22 +44,16 @@ class Process:
         assert self._child.stdout is not None
         try:
             self._send((hook, arguments))
-            with selectors.DefaultSelector() as selector:
-                selector.register(self._child.stdout, selectors.EVENT_READ)
-                line = self._child.stdout.readline() if selector.select(LIMIT) else None
+            ready, _, _ = select([self._child.stdout], [], [], LIMIT)
+            line = self._child.stdout.readline() if ready else None
         except BrokenPipeError:
             line = b""
         if line:
             return decode_json(line, Answer)
-        why = "the process of the hooks ended" if line is not None else f"takes longer than {LIMIT:.0f} s"
-        self.close()
         process.cache_clear()
-        return Answer(error=why)
-
-    def close(self) -> None:
-        """Ends the process."""
-        self._child.kill()
-        self._child.communicate()
+        return Answer(
+            error="the process of the hooks ended" if line is not None else f"takes longer than {LIMIT:.0f} s"
+        )
 
     def _send(self, value: Any) -> None:
         assert self._child.stdin is not None
@@ -67,7 +61,8 @@ class Process:
         self._child.stdin.flush()
 
     def __del__(self) -> None:
-        self.close()
+        self._child.kill()
+        self._child.communicate()
 
 
 @lru_cache(maxsize=_MOST)

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from gradmill.model.keys import KEYS
 from gradmill.model.layers import SpecSource, Versions
 from gradmill.problems.names import closest
-from gradmill.problems.problem import nearest
-from gradmill.specs.layers.reading import Diagnostic
+from gradmill.problems.problem import SpecError, nearest
+from gradmill.specs.layers.reading import error_at
 
 
-def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSource, list[Diagnostic]]:
+def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSource, list[SpecError]]:
     """The description's rules for a file, and the errors in them: keys that are another generator's are dropped,
     version keys that it omits or misspells are added. `entry_keys`: the keys of the entries, each with whether its
     values look like releases."""
-    errors: list[Diagnostic] = []
+    errors: list[SpecError] = []
     if not layer.layer:
         return layer, errors
     known = (*KEYS[layer.role], *layer.drop, *layer.version_keys)
@@ -26,7 +26,7 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
     misspelt = {near: name for name in layer.version_keys if name not in entry_keys and (near := closest(name, others))}
     for near, name in misspelt.items():
         at = (*layer.at, "versions", "keys")
-        errors.append(Diagnostic(at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name))
+        errors.append(error_at(at, f"no entry has the key '{name}'", f"did you mean '{near}'?", name))
     foreign = [
         name
         for name in others
@@ -40,7 +40,7 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
         texts = [f"drop = {json.dumps([*layer.drop, *dropped])}"] if dropped else []
         texts += [f"versions = {{ keys = {json.dumps([*layer.version_keys, *releases])} }}"] if releases else []
         hint = f"write {' and '.join(texts)}"
-        errors.append(Diagnostic(layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint))
+        errors.append(error_at(layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint))
     versions = layer.versions or Versions(())
     if releases or misspelt:
         named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
@@ -48,7 +48,7 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
     return (replace(layer, drop=(*layer.drop, *foreign)) if foreign else layer), errors
 
 
-def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[Diagnostic]:
+def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[SpecError]:
     """The warnings about keys in a description that no entry of a file has."""
     own = KEYS[layer.role] if layer.layer else ()
     others = tuple(name for name in (*entry_keys, *own) if name not in (*layer.drop, *layer.keep))
@@ -59,4 +59,4 @@ def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[D
             hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
             path = (*layer.at, at, "keys") if at == "versions" else (*layer.at, at)
             problem = f"no entry has the key '{name}'"
-            yield Diagnostic(path, problem, hint, name, follows=True, suspected="unmatched-key")
+            yield error_at(path, problem, hint, name, follows=True, rule="unmatched-key")

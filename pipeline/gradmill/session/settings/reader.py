@@ -127,6 +127,7 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
     if table and not _HAS_TABLE.search(data):
         return None
+    from gradmill.specs.layers.reading import description_error
     from gradmill.specs.layers.toml_text import parse_toml, place_in
 
     text, value = parse_toml(path, data, "the file")
@@ -136,25 +137,19 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
     if inner is None:
         return None
     if not isinstance(inner, dict):
-        raise _error(path, text, {table: SpecError("this is no table", "write [tool.gradmill]")})
-    values, sources, errors = {}, {}, {}
+        error = SpecError("this is no table", "write [tool.gradmill]", field=table)
+        raise description_error(path, text, [error])
+    values, sources, errors = {}, {}, []
     for name, each in inner.items():
         try:
             values[name] = _in_folder(folder, name, _text_of(name, each))
             sources[name] = f"{path}:{place_in(text, (*table, name))[0]}"
         except SpecError as error:
-            errors[(*table, name)] = error
+            error.field, error.needle = (*table, name), ""
+            errors.append(error)
     if errors:
-        raise _error(path, text, errors)
+        raise description_error(path, text, errors)
     return _File(folder, path, values, sources)
-
-
-def _error(path: str, text: str, errors: Mapping[tuple[str, ...], SpecError]) -> SpecError:
-    """One error for those at keys of a file."""
-    from gradmill.specs.layers.reading import Diagnostic, description_error
-
-    found = [Diagnostic(key, error.problem, error.hint) for key, error in errors.items()]
-    return description_error([(path, text, each) for each in found])
 
 
 def _add_file(settings: Settings, file: _File) -> None:

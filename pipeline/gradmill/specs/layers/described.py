@@ -14,7 +14,7 @@ from gradmill.problems.names import closest
 from gradmill.problems.problem import Role, SpecError, nearest
 from gradmill.specs.layers.description import Backend, Base, Described, Description, Layer, Marks, SpecFile, SpecFiles
 from gradmill.specs.layers.hooks import path_of, read_hooks
-from gradmill.specs.layers.reading import Diagnostic, Path, Written, description_error, read_description
+from gradmill.specs.layers.reading import Path, Written, description_error, error_at, read_description
 from gradmill.specs.layers.releases import for_release, minor_of, written_at
 from gradmill.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location
 from gradmill.specs.spec_set import ROLES, SpecSet
@@ -28,7 +28,7 @@ class _Resolver:
         self.base = base
         self.files: dict[str, Location] = {}
         self.sources: list[SpecSource] = []
-        self.diagnostics: list[Diagnostic] = []
+        self.errors: list[SpecError] = []
         self.looked_for = list(base.looked_for)
         self.headers = dict(base.headers)
 
@@ -36,7 +36,7 @@ class _Resolver:
         return Location(os.path.normpath(os.path.join(self.folder, path)))
 
     def _error(self, at: tuple[str, ...], problem: str, hint: str, needle: str = "") -> None:
-        self.diagnostics.append(Diagnostic(at, problem, hint, needle))
+        self.errors.append(error_at(at, problem, hint, needle))
 
     def _file(self, at: tuple[str, ...], path: str, hint: str) -> Location | None:
         """The location of a file; None, with an error, if it is missing."""
@@ -180,9 +180,13 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     `find_base` returns the base for the value of `specs` and the folder that paths are relative to. Raises a SpecError
     with all errors of the description.
     """
-    written = _read(path)
-    base = _find_base(path, written, release or written.description.release, find_base)
-    value, moved = for_release(written.value, release or written.description.release or base.version)
+    try:
+        written = read_description(path, Location(path).read())
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
+    asked = release or written.description.release
+    base = _find_base(path, written, asked, find_base)
+    value, moved = for_release(written.value, asked or base.version)
     description = msgspec.convert(value, Description)
     resolver = _Resolver(os.path.dirname(path), base)
     resolver.add_base(description.base)
@@ -192,14 +196,15 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     named, of = description.release, base.version
     if not release and of and named and minor_of(of) != minor_of(named):
         problem = f"the base is of release {of}"
-        resolver.diagnostics.append(Diagnostic(("release",), problem, "leave it out, or name another base"))
+        resolver.errors.append(error_at(("release",), problem, "leave it out, or name another base"))
     resolver.add_backends(description.backends)
     resolver.add_marks(description.marks)
     hooks = resolver.add_hooks(description.hooks)
     templates, by_family = resolver.templates(description)
-    if resolver.diagnostics:
-        placed = (replace(each, path=written_at(moved, each.path)) for each in resolver.diagnostics)
-        raise description_error([(path, written.text, each) for each in placed])
+    if resolver.errors:
+        for each in resolver.errors:
+            each.field = written_at(moved, each.field)
+        raise description_error(path, written.text, resolver.errors)
     return SpecSet(
         name=description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
         files={**resolver.files, DESCRIPTION: Location(path)},
@@ -212,20 +217,12 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
             description=description,
             sources=tuple(resolver.sources),
             templates=by_family,
-            moved=tuple(moved),
+            moved=moved,
             hooks=hooks,
         ),
         headers=resolver.headers,
         whole=base.whole,
     )
-
-
-def _read(path: str) -> Written:
-    try:
-        data = Location(path).read()
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
-    return read_description(path, data)
 
 
 def _find_base(path: str, written: Written, release: str, find: Callable[[str, str], SpecSet]) -> SpecSet:
@@ -243,5 +240,5 @@ def _find_base(path: str, written: Written, release: str, find: Callable[[str, s
             raise SpecError(f"the description has {what}", f"write release=X.Y.Z, one of {', '.join(base.releases)}")
         return find(base.releases[keys[0]] if keys else base.specs, os.path.dirname(path))
     except SpecError as error:
-        diagnostic = Diagnostic(at, error.problem.removeprefix("specs="), error.hint)
-        raise description_error([(path, written.text, diagnostic)]) from error
+        own = error_at(at, error.problem.removeprefix("specs="), error.hint)
+        raise description_error(path, written.text, [own]) from error

@@ -224,5 +224,5 @@ class Described(Struct, frozen=True, array_like=True):
     description: Description
     sources: tuple[SpecSource, ...]  # the files of entries, in order
     templates: dict[str, dict[str, str]]  # family -> template name -> label among the inputs
-    moved: tuple[Moved, ...] = ()
+    moved: Moved = {}
     hooks: HookFile | None = None

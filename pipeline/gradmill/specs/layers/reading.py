@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -12,12 +12,9 @@ from msgspec.structs import FieldInfo, fields
 
 from gradmill.model.regex import regex
 from gradmill.problems.names import closest
-from gradmill.problems.problem import Problem, SpecError, nearest
+from gradmill.problems.problem import SpecError, nearest
 from gradmill.specs.layers.description import Description
 from gradmill.specs.layers.toml_text import parse_toml, place_in
-
-if TYPE_CHECKING:
-    from gradmill.problems.report import Placed
 
 _TYPES = regex(r"`[a-z| ]+`")
 _IN_TOML = {"object": "table", "str": "string", "int": "integer", "bool": "boolean", " | null": ""}
@@ -30,67 +27,50 @@ Path = tuple[str, ...]
 class Written(msgspec.Struct, frozen=True):
     """A description as it is written, for all releases."""
 
-    file: str
     text: str
     value: dict[str, Any]
     description: Description
 
 
-class Diagnostic(msgspec.Struct, frozen=True):
-    """An error in a description, or a warning."""
-
-    path: Path  # of the key
-    problem: str
-    hint: str = ""
-    needle: str = ""  # the part of the value to point at
-    follows: bool = False  # whether it may follow from any other error
-    suspected: str = ""  # the rule, if it is a warning, as it may be intended; "" for an error
+def error_at(
+    path: Path, problem: str, hint: str = "", needle: str = "", *, follows: bool = False, rule: str = ""
+) -> SpecError:
+    """An error at a key of a description, or a warning of a rule. `follows`: whether it may follow from any other."""
+    error = SpecError(problem, hint, field=path, needle=needle, rule=rule)
+    error.follows = follows
+    return error
 
 
-class DescriptionError(SpecError):
-    """All errors of a description: rendered as one text, and each with its place."""
-
-    rendered = True
-
-    def __init__(self, text: str, placed: list[Placed]) -> None:
-        super().__init__(text)
-        self.placed = placed
-
-
-def description_error(placed_in: list[tuple[str, str, Diagnostic]]) -> DescriptionError:
-    """One exception for all diagnostics, each with its file and the text of this file."""
-    from gradmill.problems.locate import Position
+def description_error(file: str, text: str, errors: Iterable[SpecError]) -> SpecError:
+    """One exception for all errors of a file, each at its key."""
     from gradmill.problems.plain import lines
-    from gradmill.problems.report import Placed
 
-    rendered, placed = [], []
-    for file, text, diagnostic in placed_in:
-        line, column = place_in(text, diagnostic.path, diagnostic.needle)
-        where = ".".join(diagnostic.path)
-        problem = Problem("set", "", "", diagnostic.problem, diagnostic.hint, diagnostic.path)
-        placed.append(Placed(Position(0, file, line, column), problem))
-        rendered.append(f"{file}:{line}:{column}: {f'{where}: ' if where else ''}{diagnostic.problem}")
-        if diagnostic.hint:
-            rendered.append(f"  hint: {diagnostic.hint}")
-    return DescriptionError(lines(rendered).rstrip("\n"), placed)
+    rendered = []
+    for error in errors:
+        line, column = place_in(text, error.field, error.needle)
+        where = f"{'.'.join(error.field)}: " if error.field else ""
+        rendered.append(f"{file}:{line}:{column}: {where}{error.problem}")
+        if error.hint:
+            rendered.append(f"  hint: {error.hint}")
+    whole = SpecError(lines(rendered).rstrip("\n"))
+    whole.rendered = True
+    return whole
 
 
 def read_description(file: str, data: bytes) -> Written:
     """The description in the bytes of `file`. Raises a SpecError with all its errors."""
     text, value = parse_toml(file, data, "a description")
-    diagnostics = list(_errors(value, Description))
-    if diagnostics:
-        raise description_error([(file, text, each) for each in diagnostics])
+    if errors := list(_errors(value, Description)):
+        raise description_error(file, text, errors)
     if isinstance(value.get("base"), str):  # the short form
         value["base"] = {"specs": value["base"]}
     description = msgspec.convert(value, Description)
-    diagnostics = list(_wrong_names(description))
-    if diagnostics:
-        raise description_error([(file, text, each) for each in diagnostics])
-    return Written(file, text, value, description)
+    if errors := list(_wrong_names(description)):
+        raise description_error(file, text, errors)
+    return Written(text, value, description)
 
 
-def _wrong_names(description: Description) -> Iterator[Diagnostic]:
+def _wrong_names(description: Description) -> Iterator[SpecError]:
     """Reports layers of one name, and silences of unknown rules."""
     from gradmill.problems.catalog.table import RULES
 
@@ -98,15 +78,15 @@ def _wrong_names(description: Description) -> Iterator[Diagnostic]:
     for place, name in enumerate(names):
         if name in names[:place]:
             at = ("layer", str(place), "name")
-            yield Diagnostic(at, f"a second layer is called '{name}'", "give each layer its own name")
+            yield error_at(at, f"a second layer is called '{name}'", "give each layer its own name")
     for place, ignore in enumerate(description.ignore):
         if ignore.rule not in RULES:
             hint = nearest(ignore.rule, RULES) or "gradmill rule lists all"
             at = ("ignore", str(place), "rule")
-            yield Diagnostic(at, f"no rule is called '{ignore.rule}'", hint, ignore.rule)
+            yield error_at(at, f"no rule is called '{ignore.rule}'", hint, ignore.rule)
 
 
-def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[Diagnostic]:
+def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[SpecError]:
     """The errors of a value that should be of a type, each at its key."""
     table, mapping, several = _forms(type_)
     if isinstance(value, dict) and table is not None:
@@ -118,54 +98,54 @@ def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[Diagnostic]:
         for place, item in enumerate(value):
             yield from _errors(item, several[0], (*path, str(place)))
     elif isinstance(value, str) and "\0" in value:
-        yield Diagnostic(path, "a null character", "remove it")
+        yield error_at(path, "a null character", "remove it")
     else:
         try:
             msgspec.convert(value, type_)
         except msgspec.ValidationError as error:
-            yield _diagnostic(path, value, type_, str(error))
+            yield _of_value(path, value, type_, str(error))
 
 
-def _errors_in_table(value: dict[str, Any], table: type[Struct], path: Path) -> Iterator[Diagnostic]:
+def _errors_in_table(value: dict[str, Any], table: type[Struct], path: Path) -> Iterator[SpecError]:
     """The same for a table: also keys that are unknown, or missing, unless one looks like a missing one."""
     known = {field.encode_name: field for field in fields(table)}
     unknown = {key: closest(key, tuple(known)) for key in value if key not in known}
     found = [*_unknown_keys(unknown, known, path)]
     missing = [name for name, field in known.items() if field.required and name not in {*value, *unknown.values()}]
-    found += [Diagnostic(path, f"'{name}' is missing", f"write {name} = …") for name in missing]
+    found += [error_at(path, f"'{name}' is missing", f"write {name} = …") for name in missing]
     for key in [key for key in value if key not in unknown]:
         found += _errors(value[key], known[key].type, (*path, key))
     if not found:
         try:
             msgspec.convert(value, table)
         except msgspec.ValidationError as error:  # of keys that exclude one another
-            found.append(Diagnostic(path, str(error).partition(" - at `")[0]))
+            found.append(error_at(path, str(error).partition(" - at `")[0]))
     yield from found
 
 
-def _unknown_keys(unknown: dict[str, str], known: dict[str, FieldInfo], path: Path) -> Iterator[Diagnostic]:
+def _unknown_keys(unknown: dict[str, str], known: dict[str, FieldInfo], path: Path) -> Iterator[SpecError]:
     for key, near in unknown.items():
         hint = f"did you mean '{near}'?" if near else f"keys: {', '.join(known)}"
         if path and not near and key in {field.encode_name for field in fields(Description)}:
             hint = f"'{key}' is a key of the whole description: write it above the first table"
-        yield Diagnostic((*path, key), f"there is no key '{key}'", hint)
+        yield error_at((*path, key), f"there is no key '{key}'", hint)
 
 
-def _diagnostic(path: Path, value: Any, type_: Any, problem: str) -> Diagnostic:
-    """The diagnostic for a value that is not of its type, by the message of msgspec."""
+def _of_value(path: Path, value: Any, type_: Any, problem: str) -> SpecError:
+    """The error for a value that is not of its type, by the message of msgspec."""
     if problem.startswith("Invalid enum"):
         words = tuple(word for each in _inner(type_) if get_origin(each) is Literal for word in get_args(each))
         hint = nearest(value, words) or f"write one of {', '.join(words)}"
-        return Diagnostic(path, f"there is no '{value}'", hint, value)
+        return error_at(path, f"there is no '{value}'", hint, value)
     said = next((each.extra for each in _inner(type_) if isinstance(each, Meta) and each.extra), None)
     if said is not None and ("regex" in problem or "length" in problem):
         shown = f"'{value}'" if isinstance(value, str) else f"'{path[-1]}'"
-        return Diagnostic(path, f"{shown} {said['problem']}", said["hint"])
+        return error_at(path, f"{shown} {said['problem']}", said["hint"])
     table = _forms(type_)[0] if problem.startswith("Expected `object`") else None
     keys = ", ".join(field.encode_name for field in fields(table)) if table is not None else ""
     hint = f"write a table: [{'.'.join(path)}] with {keys}" if keys else _EXAMPLES
     in_toml = _TYPES.sub(lambda types: _TYPE.sub(lambda each: _IN_TOML[each[0]], types[0]), problem)
-    return Diagnostic(path, in_toml[:1].lower() + in_toml[1:], hint)
+    return error_at(path, in_toml[:1].lower() + in_toml[1:], hint)
 
 
 def _inner(type_: Any) -> Iterator[Any]:

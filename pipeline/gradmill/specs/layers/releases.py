@@ -6,13 +6,13 @@ It works on the values of the TOML file, so a new key with `since` and `until` n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
 Path = tuple[str, ...]
 Value = dict[str, Any]
+Moved = dict[Path, Path]  # keys of the description for a release that are written at another path, as lists are shorter
 
 VALUES = ("comment", "templates")  # keys with a value, or a list of tables with one for some releases each
 RELEASE = Meta(
@@ -31,13 +31,6 @@ class Bounded(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             raise ValueError(f"since {self.since} is later than until {self.until}")
 
 
-class Moved(Struct, frozen=True, array_like=True):
-    """A key of the description for a release that is written at another path: other releases have other members."""
-
-    path: Path
-    written: Path
-
-
 def minor_of(version: str) -> tuple[int, ...]:
     """`(2, 13)` of `2.13.0`."""
     return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
@@ -49,9 +42,9 @@ def applies(release: str, since: str, until: str) -> bool:
     return not at or ((not since or minor_of(since) <= at) and (not until or at <= minor_of(until)))
 
 
-def for_release(value: Value, release: str) -> tuple[Value, list[Moved]]:
+def for_release(value: Value, release: str) -> tuple[Value, Moved]:
     """The part of a valid description that applies to a release, without bounds, and what is written elsewhere."""
-    moved: list[Moved] = []
+    moved: Moved = {}
 
     def holds(item: Any) -> bool:
         bounds = [item.get(key, "") for key in ("since", "until")] if isinstance(item, dict) else []
@@ -61,8 +54,9 @@ def for_release(value: Value, release: str) -> tuple[Value, list[Moved]]:
         """What applies of a value that is written at `at`, for the path where it is then."""
         if isinstance(item, list):
             kept = [place for place, each in enumerate(item) if holds(each)]
-            moved.extend(Moved((*path, str(i)), (*at, str(place))) for i, place in enumerate(kept) if i != place)
-            return [part(item[place], (*path, str(i)), (*at, str(place))) for i, place in enumerate(kept)]
+            paths = {(*path, str(i)): (*at, str(place)) for i, place in enumerate(kept)}
+            moved.update((here, there) for here, there in paths.items() if here[-1] != there[-1])
+            return [part(item[place], *each) for place, each in zip(kept, paths.items())]
         if not isinstance(item, dict):
             return item
         result = {}
@@ -71,7 +65,7 @@ def for_release(value: Value, release: str) -> tuple[Value, list[Moved]]:
             if key in VALUES and isinstance(inner, list):  # the last that applies counts
                 for place in [place for place, each in enumerate(inner) if holds(each)][-1:]:
                     result[key] = inner[place]["value"]
-                    moved.append(Moved(here, (*there, str(place), "value")))
+                    moved[here] = (*there, str(place), "value")
             elif holds(inner) and not (key in ("since", "until") and isinstance(inner, str)):
                 result[key] = part(inner, here, there)
         return result
@@ -79,8 +73,8 @@ def for_release(value: Value, release: str) -> tuple[Value, list[Moved]]:
     return part(value, (), ()), moved
 
 
-def written_at(moved: Sequence[Moved], path: Path) -> Path:
+def written_at(moved: Moved, path: Path) -> Path:
     """Where the key at a path of a description for one release is written, by the longest path that it starts with."""
-    known = [each for each in moved if path[: len(each.path)] == each.path]
-    longest = max(known, key=lambda each: len(each.path), default=Moved((), ()))
-    return (*longest.written, *path[len(longest.path) :])
+    known = (size for size in range(len(path), 0, -1) if path[:size] in moved)
+    size = next(known, 0)
+    return (*moved.get(path[:size], ()), *path[size:])

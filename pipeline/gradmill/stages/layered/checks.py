@@ -22,7 +22,7 @@ from gradmill.rules.layers.facts import LISTS, OF_FUNCTIONS, TABLES
 from gradmill.rules.layers.keys import unused_keys
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import TAKE, Described, Description, Family, OutputFile, Slot
-from gradmill.specs.layers.reading import Diagnostic, Path
+from gradmill.specs.layers.reading import Path, error_at
 from gradmill.stages.added import added
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.layered.keys import report
@@ -46,9 +46,9 @@ def checked(db: Database) -> bool:
     if layers.description.marks:
         db.digest(marks)  # which reports errors, also of lists that no selection reads
     problems = list(_problems(db, layers.description))
-    if all(each.suspected for each in problems):  # an erroneous rule may also match nothing
-        reported = {each.path for each in problems}
-        problems += [each for each in unmatched(db, layers) if each.path not in reported]
+    if all(each.rule for each in problems):  # an erroneous rule may also match nothing
+        reported = {each.field for each in problems}
+        problems += [each for each in unmatched(db, layers) if each.field not in reported]
     for each in problems:
         report(db, each)
     return True
@@ -63,14 +63,14 @@ def _unknown(
     *,
     follows: bool = False,
     rule: str = "",
-) -> Iterator[Diagnostic]:
+) -> Iterator[SpecError]:
     """A problem of a name that is not among the known ones. `problem` has `{}` for it; `hint`: if none is similar."""
     if name not in known:
         near = nearest(name, [*known]) or hint or f"known: {', '.join(known)}"
-        yield Diagnostic(path, problem.format(name), near, name, follows=follows, suspected=rule)
+        yield error_at(path, problem.format(name), near, name, follows=follows, rule=rule)
 
 
-def _problems(db: Database, description: Description) -> Iterator[Diagnostic]:
+def _problems(db: Database, description: Description) -> Iterator[SpecError]:
     yield from _check_facts(db, description)
     known = base_names(db)  # none if the file is no YAML
     for place, rewrite in enumerate(description.base.rewrite if known else ()):
@@ -89,7 +89,7 @@ def _problems(db: Database, description: Description) -> Iterator[Diagnostic]:
         yield from _check_rules(db, at, name, rules) if name in FAMILIES else ()
 
 
-def _check_facts(db: Database, description: Description) -> Iterator[Diagnostic]:
+def _check_facts(db: Database, description: Description) -> Iterator[SpecError]:
     """Reports unknown lists, members in another form, and views of arguments that their functions lack. A view of a
     missing function may be another release's."""
     for place, facts in enumerate(description.facts):
@@ -98,7 +98,7 @@ def _check_facts(db: Database, description: Description) -> Iterator[Diagnostic]
             yield from _unknown(at, "there is no list of facts '{}'", field, LISTS, "docs/vendors.md lists them")
             if field in LISTS and isinstance(members, dict) != (field in TABLES):
                 hint = "write {name = value}" if field in TABLES else 'write ["name", …]'
-                yield Diagnostic(at, f"'{field}' is added to in another form", hint, field)
+                yield error_at(at, f"'{field}' is added to in another form", hint, field)
             for base, argument in members.items() if isinstance(members, dict) and field == "views" else ():
                 natives = [function(db, name) for name, head in all_heads(db) if head.base == base]
                 known = sorted({each.name for native in natives if native is not None for each in native.func.inputs})
@@ -106,7 +106,7 @@ def _check_facts(db: Database, description: Description) -> Iterator[Diagnostic]
                 yield from _unknown((*at, base), problem, argument, known, follows=True) if known else ()
 
 
-def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> Iterator[Diagnostic]:
+def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> Iterator[SpecError]:
     """Reports an unknown family, and among those to generate one that yields no file, unless the command line names
     others."""
     yield from _unknown(path, "there is no family '{}'", name, FAMILIES)
@@ -114,16 +114,16 @@ def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> It
         return
     if (source := FAMILIES[name].source) and not added(db, source):
         hint = f"leave {name} out, or also write {source}=PATH"
-        yield Diagnostic(path, f"there are no {source}", hint, name)
+        yield error_at(path, f"there are no {source}", hint, name)
     elif missing := lacking(db, name):
         problem = f"'{name}' is made from {missing}, which the spec set does not have"
-        yield Diagnostic(path, problem, f"leave {name} out, add it, or name a base that has it", name)
+        yield error_at(path, problem, f"leave {name} out, add it, or name a base that has it", name)
 
 
 _MOST = 20  # names in a hint
 
 
-def _check_selection(db: Database, path: Path, of: Words, words: Sequence[str] = WORDS) -> Iterator[Diagnostic]:
+def _check_selection(db: Database, path: Path, of: Words, words: Sequence[str] = WORDS) -> Iterator[SpecError]:
     """Reports unknown words of a selection, or unknown names of functions in one that is a list."""
     for word in of.split() if isinstance(of, str) else ():
         yield from _check_word(db, path, word, words)
@@ -133,7 +133,7 @@ def _check_selection(db: Database, path: Path, of: Words, words: Sequence[str] =
         yield from _unknown(path, problem, name, known, hint, follows=True, rule=rule)
 
 
-def _check_word(db: Database, path: Path, word: str, words: Sequence[str]) -> Iterator[Diagnostic]:
+def _check_word(db: Database, path: Path, word: str, words: Sequence[str]) -> Iterator[SpecError]:
     kind, colon, name = word.partition(":")
     if not colon or kind not in KINDS:
         known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
@@ -147,7 +147,7 @@ def _check_word(db: Database, path: Path, word: str, words: Sequence[str]) -> It
     yield from _unknown(path, problem, word.partition("=")[0], known_words, hint, follows=may_come, rule=rule)
 
 
-def _check_rules(db: Database, at: Path, name: str, rules: Family) -> Iterator[Diagnostic]:
+def _check_rules(db: Database, at: Path, name: str, rules: Family) -> Iterator[SpecError]:
     yield from _check_selection(db, (*at, "functions"), rules.functions)
     for place, rule in enumerate(rules.replace):
         path = (*at, "replace", str(place))
@@ -175,18 +175,18 @@ _HOLE = regex(r"\$\{(\w*)\}")
 _NAMES = tuple(FunctionFacts("", "", "", ()).names)
 
 
-def _check_text(path: Path, text: str, names: tuple[str, ...] = _NAMES) -> Iterator[Diagnostic]:
+def _check_text(path: Path, text: str, names: tuple[str, ...] = _NAMES) -> Iterator[SpecError]:
     """The errors for names `${…}` in a text that are not among `names`."""
     known = [f"${{{name}}}" for name in names]
     for name in dict.fromkeys(_HOLE.findall(text)):
         yield from _unknown(path, "'{}' is unknown here", f"${{{name}}}", known, f"names: {', '.join(known)}")
 
 
-def _check_slots(db: Database, at: Path, family: str, own: OutputFile) -> Iterator[Diagnostic]:
+def _check_slots(db: Database, at: Path, family: str, own: OutputFile) -> Iterator[SpecError]:
     for hole, setting in own.slots.items():
         slot, path = (Slot(setting) if isinstance(setting, str) else setting), (*at, hole)
         if bool(slot.piece) == (slot.text is not None) and setting != "":
-            yield Diagnostic(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
+            yield error_at(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
         if slot.piece:
             piece, known = slot.piece.partition(" ")[0], FAMILIES[family].pieces
             yield from _unknown(path, f"'{family}' has no piece '{{}}'", piece, known)
@@ -194,10 +194,10 @@ def _check_slots(db: Database, at: Path, family: str, own: OutputFile) -> Iterat
         yield from _check_text(path, slot.before + slot.after)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
             hint = "write raw = true for the file; of other files, a hook puts text around pieces"
-            yield Diagnostic(path, "before, after and between are for raw files", hint, hole)
+            yield error_at(path, "before, after and between are for raw files", hint, hole)
 
 
-def unmatched(db: Database, layers: Described) -> Iterator[Diagnostic]:
+def unmatched(db: Database, layers: Described) -> Iterator[SpecError]:
     """The warnings for all rules that match nothing."""
     yield from _unmatched_facts(db, layers.description)
     for source in sources(db):
@@ -233,18 +233,17 @@ def idle(db: Database, family: str) -> list[int]:
     return [place for place in left if place in selecting]
 
 
-def _unmatched_rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Diagnostic]:
+def _unmatched_rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[SpecError]:
     for place in idle(db, family) if not is_selective(db) else ():  # else a rule may be about others
         text = rules.replace[place].from_
         problem = f"nothing that {family} prints has the text"
         hint = "compare it with what is printed (show emit): this release may print something else"
         path = (*at, "replace", str(place), "from")
-        yield Diagnostic(path, problem, hint, text, follows=True, suspected="unmatched-text")
+        yield error_at(path, problem, hint, text, follows=True, rule="unmatched-text")
     there = sorted(_holes(db, family, rules))
-    for hole in [hole for hole in rules.slots if hole not in there]:
-        hint = nearest(hole, there) or f"holes: {', '.join(there)}"
-        problem = f"no template of {family} has the hole '{hole}'"
-        yield Diagnostic((*at, "slots", hole), problem, hint, hole, suspected="unmatched-hole")
+    for hole in rules.slots:
+        problem, hint = f"no template of {family} has the hole '{{}}'", f"holes: {', '.join(there)}"
+        yield from _unknown((*at, "slots", hole), problem, hole, there, hint, rule="unmatched-hole")
 
 
 def _holes(db: Database, family: str, rules: Family) -> set[str]:
@@ -259,14 +258,13 @@ def _holes(db: Database, family: str, rules: Family) -> set[str]:
     return {*rules.slots}
 
 
-def _unmatched_facts(db: Database, description: Description) -> Iterator[Diagnostic]:
+def _unmatched_facts(db: Database, description: Description) -> Iterator[SpecError]:
     """Members of lists that this release does not have."""
-    names = {name for _, head in all_heads(db) for name in (head.name, qualified(head), head.base, head.cpp_name)}
-    kinds = {True: ("function", names), False: ("dispatch key", release(db).dispatch_keys)}
+    heads, keys = [head for _, head in all_heads(db)], sorted(release(db).dispatch_keys)
+    names = sorted({name for head in heads for name in (head.name, qualified(head), head.base, head.cpp_name)})
     for place, facts in enumerate(description.facts):
         for field, members in facts.add.items():
-            what, known = kinds[field in OF_FUNCTIONS]
-            for member in [member for member in members if member not in known]:
-                path = ("facts", str(place), "add", field)
-                problem, hint = f"there is no {what} '{member}'", nearest(member, sorted(known)) or "name another"
-                yield Diagnostic(path, problem, hint, member, follows=True, suspected="unmatched-fact")
+            what, known = ("function", names) if field in OF_FUNCTIONS else ("dispatch key", keys)
+            path, problem, rule = ("facts", str(place), "add", field), f"there is no {what} '{{}}'", "unmatched-fact"
+            for member in members:
+                yield from _unknown(path, problem, member, known, "name another", follows=True, rule=rule)

@@ -10,7 +10,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from gradmill.model.layers import LAYER_MARK, SpecSource, role_of
-from gradmill.problems.problem import LAST, Problem, SpecError, nearest, problem_of
+from gradmill.problems.problem import SpecError, nearest, problem_of
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
 from gradmill.query.query import query
@@ -26,16 +26,15 @@ from gradmill.rules.layers.entry import (
 )
 from gradmill.rules.layers.keys import settled
 from gradmill.specs.layers.lists import keys_of, value_of
-from gradmill.specs.layers.reading import Diagnostic
+from gradmill.specs.layers.reading import error_at
 from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
 from gradmill.stages.set import place_of_key, source, version
 
 
-def report(db: Database, each: Diagnostic) -> None:
+def report(db: Database, error: SpecError) -> None:
     """Reports an error of the description, or a warning."""
-    place, rule, rank = place_of_key(db, each.path), each.suspected, LAST if each.follows else 0
-    message = (each.problem, each.hint, place, each.needle)
-    db.report(Problem("set", "", "", *message, warning=bool(rule), rank=rank, rule=rule))
+    problem = problem_of(error, "set", "", "", warning=bool(error.rule))
+    db.report(replace(problem, field=place_of_key(db, error.field)))
 
 
 @query
@@ -51,7 +50,7 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
             hint = misspelt or "name the key that lists them; or leave `all` out"
             at = (*source(db, key).at, "versions", "all")
             rule = "" if misspelt else "unmatched-list"
-            report(db, Diagnostic(at, f"the file has no list of releases '{name}'", hint, name, suspected=rule))
+            report(db, error_at(at, f"the file has no list of releases '{name}'", hint, name, rule=rule))
             return ()
         versions = listed_versions(listed, name)
     except SpecError as error:
@@ -97,7 +96,7 @@ def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw 
         for rewrite in unmatched:
             at = ("base", "rewrite", str(of.rewrites.index(rewrite)), "from")
             problem, hint = "the schema does not have the text", f"it is {value.get('func')}"
-            report(db, Diagnostic(at, problem, hint, rewrite.from_, suspected="unmatched-text"))
+            report(db, error_at(at, problem, hint, rewrite.from_, rule="unmatched-text"))
         return Raw(encode(entry))
     except SpecError as error:
         entry_name = f"{name}{LAYER_MARK}{of.layer}" if of.layer else name
