@@ -23,11 +23,6 @@ class Versions(Struct, frozen=True, forbid_unknown_fields=True):
     all: str = ""
     missing: Literal["held", "dropped", "error"] = "held"
 
-    @property
-    def named(self) -> tuple[str, ...]:
-        """`keys` as a tuple, also if the description gives one word."""
-        return listed(self.keys)
-
 
 TEXT = Meta(min_length=1, extra={"problem": "matches everywhere", "hint": "write the text to replace"})
 
@@ -66,7 +61,7 @@ class SpecSource(Struct, frozen=True, array_like=True):
     @property
     def version_keys(self) -> tuple[str, ...]:
         """The keys of entries that name their releases."""
-        return self.versions.named if self.versions is not None else ()
+        return listed(self.versions.keys) if self.versions is not None else ()
 
     @property
     def role(self) -> Role:

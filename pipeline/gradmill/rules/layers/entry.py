@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradmill.model.layers import Rewrite, SpecSource, Versions
+from gradmill.model.layers import Rewrite, SpecSource, Versions, listed
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
+from gradmill.specs.layers.releases import minor_of
 
 Entry = dict[str, object]
 
@@ -49,7 +50,7 @@ def rewritten(entry: Entry, rewrites: tuple[Rewrite, ...]) -> tuple[Entry, list[
     return entry, unmatched
 
 
-Key = tuple[int, int]
+Key = tuple[int, ...]
 
 _VERSION = regex(r"\s*[vV]?(\d+)\.(\d+)(?:\.\w+)*\s*")
 _EVERY = ("all_version", "all_versions", "all")
@@ -65,22 +66,17 @@ def listed_versions(value: object, key: str) -> tuple[Key, ...]:
     return tuple(_version(item, key) for item in items)
 
 
-def is_listed(release: str, known: tuple[Key, ...]) -> bool:
-    """Whether a file lists the release."""
-    return _version(release, "") in known
-
-
 def applies(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], release: str) -> bool:
     """Whether an entry applies to a release. `known`: the releases that its file lists, if it lists any.
 
     If the entry has several version keys, one that includes the release is enough. Raises a SpecError for a value that
     is not a release, and for an entry without a version key if the layer requires one.
     """
-    wanted = _version(release, "")
-    keys = [key for key in rules.named if entry.get(key) is not None]
+    wanted = minor_of(release)
+    keys = [key for key in listed(rules.keys) if entry.get(key) is not None]
     if not keys:
         if rules.missing == "error":
-            missing = " or ".join(rules.named)
+            missing = " or ".join(listed(rules.keys))
             raise SpecError(f"the entry does not name its releases: it has no {missing}", _HINT)
         return rules.missing == "held"
     matches = [_includes(entry[key], key, known, wanted) for key in keys]  # all are checked: one may be an error
@@ -123,5 +119,5 @@ def _in_range(value: list[object], key: str, known: tuple[Key, ...], wanted: Key
 def _version(value: object, key: str) -> Key:
     match = _VERSION.fullmatch(str(value))
     if match is None:
-        raise SpecError(f"'{value}' is not a release", _HINT, field=(key,) if key else (), needle=str(value))
+        raise SpecError(f"'{value}' is not a release", _HINT, field=(key,), needle=str(value))
     return int(match[1]), int(match[2])

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from gradmill.io.files import read_file
 from gradmill.model.layers import HookFile, SpecSource, listed
-from gradmill.problems.names import closest
 from gradmill.problems.problem import Role, SpecError, nearest
 from gradmill.specs.layers.description import Backend, Base, Described, Description, Layer, Marks, SpecFile, SpecFiles
 from gradmill.specs.layers.hooks import path_of, read_hooks
 from gradmill.specs.layers.reading import Path, Written, description_error, error_at, read_description
 from gradmill.specs.layers.releases import for_release, minor_of, written_at
-from gradmill.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location
+from gradmill.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location, nearest_file
 from gradmill.specs.spec_set import ROLES, SpecSet
 
 
@@ -35,25 +34,15 @@ class _Resolver:
     def _at(self, path: str) -> Location:
         return Location(os.path.normpath(os.path.join(self.folder, path)))
 
-    def _error(self, at: tuple[str, ...], problem: str, hint: str, needle: str = "") -> None:
+    def _error(self, at: Path, problem: str, hint: str, needle: str = "") -> None:
         self.errors.append(error_at(at, problem, hint, needle))
 
-    def _file(self, at: tuple[str, ...], path: str, hint: str) -> Location | None:
-        """The location of a file; None, with an error, if it is missing."""
+    def _file(self, at: Path, path: str, hint: str) -> Location:
+        """The location of a file; with an error if it is missing."""
         location = self._at(path)
-        if os.path.isfile(location.path):
-            return location
-        self._error(at, f"there is no file '{path}'", self._near(path) or hint, path)
-        return None
-
-    def _near(self, path: str) -> str:
-        """A hint that names a similar file in the folder of `path`; "" if there is none."""
-        folder, name = os.path.split(path)
-        stem, ending = os.path.splitext(name)
-        around = self._at(folder).path
-        entries = map(os.path.splitext, sorted(os.listdir(around)) if os.path.isdir(around) else [])
-        close = closest(stem, tuple(other for other, other_ending in entries if other_ending == ending))
-        return f"did you mean '{close}{ending}'?" if close else ""
+        if not os.path.isfile(location.path):
+            self._error(at, f"there is no file '{path}'", nearest_file(location.path) or hint, path)
+        return location
 
     def add_base(self, base: Base) -> None:
         """Adds the files of the base, without those that the description ignores."""
@@ -69,20 +58,18 @@ class _Resolver:
     def add_layer(self, place: int, layer: Layer) -> None:
         """Adds the headers, files and diffs of a layer; `place` is its index in the description."""
         for header in listed(layer.helpers):
-            self.headers[header] = location = self._at(header)
-            self.looked_for.append(location.path)
-            self._file(("layer", str(place), "helpers"), header, "name a C++ header")
+            self.headers[header] = self._file(("layer", str(place), "helpers"), header, "name a C++ header")
+            self.looked_for.append(self.headers[header].path)
         for role, at, file in _files_of(place, layer):
             base = next((i for i, each in enumerate(self.sources) if each.key == f"{role}:base"), None)
             key = f"{role}:{DIFF}{file.diff}" if file.diff else f"{role}:{layer.name}/{file.file}"
-            found = self._file(at, file.file or file.diff, f"name a {'diff' if file.diff else 'YAML file'}")
-            if found is None:
-                continue
             if key in self.files:
                 self._error(at, f"'{file.file or file.diff}' is listed twice in this layer", "remove one of them")
-            self.files[key] = found
+            self.files[key] = self._file(at, file.file or file.diff, f"name a {'diff' if file.diff else 'YAML file'}")
             if not file.diff:
-                self.sources.append(_source(key, layer, file, at))
+                names = {name: listed(getattr(file, name)) for name in ("lists", "drop", "keep")}
+                own = SpecSource(key, _shown(file.file), layer.name, layer.namespace, versions=file.versions, at=at)
+                self.sources.append(replace(own, **names))
             elif base is not None:
                 self.sources[base] = replace(self.sources[base], diffs=(*self.sources[base].diffs, key))
             else:
@@ -96,22 +83,21 @@ class _Resolver:
                 hint = "write since and until, so that one applies to each release"
                 self._error(at, "a second backend applies to this release", hint)
             for role, key, path in ((EXTERNAL, "file", backend.file), (EXTERNAL_KERNELS, "kernels", backend.kernels)):
-                hint = "name a YAML file" if key == "file" else "name a C++ file"
-                if path and (found := self._file((*at, key), path, hint)):
-                    self.files[role] = found
+                if path:
+                    what = "YAML" if key == "file" else "C++"
+                    self.files[role] = self._file((*at, key), path, f"name a {what} file")
 
     def add_marks(self, marks: Sequence[Marks]) -> None:
         """Adds the files that list operators."""
         for place, mark in enumerate(marks):
             at, key = ("marks", str(place)), f"marks:{place}:{mark.file}"
-            if found := self._file((*at, "file"), mark.file, "name a YAML file"):
-                self.files[key] = found
-                self.sources.append(SpecSource(key, _shown(mark.file), lists=listed(mark.lists), at=at))
+            self.files[key] = self._file((*at, "file"), mark.file, "name a YAML file")
+            self.sources.append(SpecSource(key, _shown(mark.file), lists=listed(mark.lists), at=at))
 
     def add_hooks(self, path: str) -> HookFile | None:
         """Adds the files of the hooks; None if there are none. SpecError for a file that is wrong."""
         found = self._file(("hooks",), path, "name a Python file") if path else None
-        if found is None:
+        if found is None or not os.path.isfile(found.path):
             return None
         hooks = read_hooks(found.path, read_file)
         self.files |= {key: Location(path_of(found.path, key)) for key in hooks.modules.values()}
@@ -124,7 +110,7 @@ class _Resolver:
         for family, rules in description.family.items():
             at, named, folder = ("family", family), by_family[family], rules.templates
             if folder and not os.path.isdir(self._at(folder).path):
-                hint = self._near(folder) or "name a folder with templates"
+                hint = nearest_file(self._at(folder).path) or "name a folder with templates"
                 self._error((*at, "templates"), f"there is no folder '{folder}'", hint)
                 continue
             for name in own if folder else ():
@@ -137,26 +123,13 @@ class _Resolver:
                 here, near = (*at, "file", name), str(nearest(name, own))
                 if (file.template or name) in own:
                     continue
-                if not label:
-                    self._error(here, f"there is no template '{name}'", near or "write template = …")
-                elif self._file((*here, "template") if file.template else here, label, near or "name a template"):
+                if label:
+                    self._file((*here, "template") if file.template else here, label, near or "name a template")
                     named[name] = label
+                else:
+                    self._error(here, f"there is no template '{name}'", near or "write template = …")
         labels = {label for named in by_family.values() for label in named.values()}
         return {**own, **{label: self._at(label) for label in sorted(labels)}}, by_family
-
-
-def _source(key: str, layer: Layer, file: SpecFile, at: tuple[str, ...]) -> SpecSource:
-    return SpecSource(
-        key=key,
-        file=_shown(file.file),
-        layer=layer.name,
-        namespace=layer.namespace,
-        lists=listed(file.lists),
-        drop=listed(file.drop),
-        keep=listed(file.keep),
-        versions=file.versions,
-        at=at,
-    )
 
 
 def _shown(path: str) -> str:
@@ -164,7 +137,7 @@ def _shown(path: str) -> str:
     return os.path.basename(path) if os.path.isabs(path) else os.path.normpath(path)
 
 
-def _files_of(place: int, layer: Layer) -> Iterator[tuple[Role, tuple[str, ...], SpecFile]]:
+def _files_of(place: int, layer: Layer) -> Iterator[tuple[Role, Path, SpecFile]]:
     """The files of a layer, role by role, each with its path in the description; `place`: the index of the layer."""
     by_role: dict[Role, SpecFiles] = {"native": layer.native, "tags": layer.tags, "derivatives": layer.derivatives}
     for role, files in by_role.items():

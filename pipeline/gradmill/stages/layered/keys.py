@@ -18,7 +18,6 @@ from gradmill.rules.layers.entry import (
     Key,
     applies,
     in_namespace,
-    is_listed,
     kept_keys,
     listed_versions,
     operator_of,
@@ -27,6 +26,7 @@ from gradmill.rules.layers.entry import (
 from gradmill.rules.layers.keys import settled
 from gradmill.specs.layers.lists import keys_of, value_of
 from gradmill.specs.layers.reading import error_at
+from gradmill.specs.layers.releases import minor_of
 from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
 from gradmill.stages.set import place_of_key, source, version
 
@@ -56,9 +56,8 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
     except SpecError as error:
         db.report(of_file(key, error))
         return ()
-    release = version(db)
-    if not is_listed(release, versions):
-        problem = f"'{name}' does not list the release {release}: entries do not apply to it"
+    if minor_of(version(db)) not in versions:
+        problem = f"'{name}' does not list the release {version(db)}: entries do not apply to it"
         unlisted = SpecError(problem, rule="unlisted-release")
         db.report(replace(of_file(key, unlisted), warning=True))
     return versions

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from gradmill.model.entries import by_key
 from gradmill.model.layers import listed
 from gradmill.model.native import FunctionSummary
-from gradmill.problems.problem import SpecError
+from gradmill.model.regex import regex
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
-from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified, within
-from gradmill.specs.entries import cut, head, parse_whole
 from gradmill.stages import infos
-from gradmill.stages.layered.files import name_of, text
+from gradmill.stages.layered.files import text
 from gradmill.stages.schemas import Listed, all_heads, bucket_of_function, heads
 from gradmill.stages.set import described, is_described, source_keys
 
 T = TypeVar("T")
+_OPERATOR = regex(r"^(?:- +| +)func: *['\"]?([\w:.]+)", re.MULTILINE)  # of an entry
 
 
 @query
 def base_names(db: Database) -> list[str]:
     """The operators in the base's file of functions, before any diff."""
     keys = [key for key in source_keys(db, "native") if key.endswith(":base")]
-    return sorted({name for key in keys for name in _names_in(db, key)})
-
-
-def _names_in(db: Database, key: str) -> set[str]:
-    """The operators in a file that is a list, before any diff and any choice; none if it is not YAML."""
-    whole = text(db, key) or ""
-    pieces = cut(whole)
-    if pieces is not None:
-        return {operator_of(head(piece.text).removeprefix("func:")) for piece in pieces}
-    try:
-        return {operator_of(name_of(value, "native")) for _, value in parse_whole(whole, "native")}
-    except SpecError:
-        return set()
+    return sorted({name for key in keys for name in _OPERATOR.findall(text(db, key) or "")})
 
 
 def participants(db: Database, bucket: str) -> list[Listed]:
