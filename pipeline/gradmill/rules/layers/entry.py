@@ -22,32 +22,21 @@ def operator_of(text: object) -> str:
     return text.partition("(")[0].strip() if isinstance(text, str) else ""
 
 
-def kept_keys(entry: Mapping[str, object], source: SpecSource) -> Entry:
-    """The entry with the keys that the layer keeps: without `drop`, the keys of releases, and all but `keep`."""
+def changed(entry: Mapping[str, object], source: SpecSource) -> tuple[Entry, list[Rewrite]]:
+    """The entry with the keys that the layer keeps, its function in the layer's namespace unless it names one, and the
+    schema of a base's function rewritten; and the rewrites with text that the schema lacks."""
     dropped = {*source.drop, *source.version_keys}
-    return {
-        key: value for key, value in entry.items() if key not in dropped and (not source.keep or key in source.keep)
-    }
-
-
-def in_namespace(entry: Entry, namespace: str) -> Entry:
-    """The entry with its function in the layer's namespace, unless the function names a namespace."""
-    func = entry.get("func")
-    if not namespace or not isinstance(func, str) or "::" in func.partition("(")[0]:
-        return entry
-    return {**entry, "func": f"{namespace}::{func}"}
-
-
-def rewritten(entry: Entry, rewrites: tuple[Rewrite, ...]) -> tuple[Entry, list[Rewrite]]:
-    """The entry of a base function with its schema rewritten, and the rewrites with text that the schema lacks."""
-    unmatched = []
-    for rewrite in rewrites:
-        func = entry.get("func")
-        if isinstance(func, str) and operator_of(func) == rewrite.func:
-            if rewrite.from_ not in func:
-                unmatched.append(rewrite)
-            entry = {**entry, "func": func.replace(rewrite.from_, rewrite.to)}
-    return entry, unmatched
+    kept = {key: value for key, value in entry.items() if key not in dropped and key in (source.keep or entry)}
+    func, unmatched = kept.get("func"), []
+    if isinstance(func, str):
+        if source.namespace and "::" not in func.partition("(")[0]:
+            func = f"{source.namespace}::{func}"
+        for rewrite in source.rewrites:
+            if operator_of(func) == rewrite.func:
+                unmatched += [rewrite] if rewrite.from_ not in func else []
+                func = func.replace(rewrite.from_, rewrite.to)
+        kept["func"] = func
+    return kept, unmatched
 
 
 Key = tuple[int, ...]

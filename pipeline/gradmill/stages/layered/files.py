@@ -15,7 +15,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import unkept
 from gradmill.specs.entries import Piece, cut, parse_whole, read_text
 from gradmill.specs.layers.diff import Line, apply, lines_of
-from gradmill.specs.layers.lists import check_lists, cut_lists, keys_of, value_of, whole_lists
+from gradmill.specs.layers.lists import check_lists, cut_lists, value_of, values_of, whole_lists
 from gradmill.stages.set import place_of_key, source, spec_label, unreadable
 
 T = TypeVar("T")
@@ -149,10 +149,9 @@ def entries_in(db: Database, key: str, lists: tuple[str, ...]) -> list[tuple[Pie
 
 def _lists_in(whole: str) -> list[str]:
     """The keys of a file that is a mapping which have lists of mappings."""
-    found = []
-    for name in keys_of(whole) or ():
-        with suppress(SpecError):
+    found: list[str] = []
+    with suppress(SpecError):
+        for name in values_of(whole):
             value = value_of(whole, name)
-            if isinstance(value, list) and any(isinstance(each, dict) for each in value):
-                found.append(name)
+            found += [name] if isinstance(value, list) and any(isinstance(each, dict) for each in value) else []
     return found

@@ -17,14 +17,12 @@ from gradmill.query.query import query
 from gradmill.rules.layers.entry import (
     Key,
     applies,
-    in_namespace,
-    kept_keys,
+    changed,
     listed_versions,
     operator_of,
-    rewritten,
 )
 from gradmill.rules.layers.keys import settled
-from gradmill.specs.layers.lists import keys_of, value_of
+from gradmill.specs.layers.lists import value_of, values_of
 from gradmill.specs.layers.reading import error_at
 from gradmill.specs.layers.releases import minor_of
 from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
@@ -46,7 +44,7 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
     try:
         listed = value_of(whole, name)
         if listed is None:
-            misspelt = nearest(name, keys_of(whole) or ())
+            misspelt = nearest(name, values_of(whole))
             hint = misspelt or "name the key that lists them; or leave `all` out"
             at = (*source(db, key).at, "versions", "all")
             rule = "" if misspelt else "unmatched-list"
@@ -85,19 +83,17 @@ def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw 
     value = msgspec.msgpack.decode(raw)
     if not isinstance(value, dict):
         return raw
+    entry, unmatched = changed(value, of)
     try:
         if of.versions is not None:
             listed = releases_of(db, key, of.versions.all)
             if not applies(value, of.versions, listed, version(db)):
                 return None
-        entry = in_namespace(kept_keys(value, of), of.namespace)
-        entry, unmatched = rewritten(entry, of.rewrites)
-        for rewrite in unmatched:
-            at = ("base", "rewrite", str(of.rewrites.index(rewrite)), "from")
-            problem, hint = "the schema does not have the text", f"it is {value.get('func')}"
-            report(db, error_at(at, problem, hint, rewrite.from_, rule="unmatched-text"))
-        return Raw(encode(entry))
     except SpecError as error:
         entry_name = f"{name}{LAYER_MARK}{of.layer}" if of.layer else name
         db.report(replace(problem_of(error, role_of(key), entry_name, operator_of(name)), file=key))
-        return Raw(encode(kept_keys(value, of)))
+    for rewrite in unmatched:
+        at = ("base", "rewrite", str(of.rewrites.index(rewrite)), "from")
+        problem, hint = "the schema does not have the text", f"it is {value.get('func')}"
+        report(db, error_at(at, problem, hint, rewrite.from_, rule="unmatched-text"))
+    return Raw(encode(entry))
