@@ -7,22 +7,28 @@ alone, so each call is remembered as any query is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradmill.families.hook_files.function import Seen, hook_function
 from gradmill.families.hook_files.process import Answer, process
+from gradmill.families.table import FAMILIES
 from gradmill.model.layers import layer_of
+from gradmill.model.units import Unit
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
+from gradmill.query.memo import digest, encode
 from gradmill.query.query import query, table
 from gradmill.specs.layers.releases import minor_of
 from gradmill.specs.text import decode_text
+from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.groups import groups
 from gradmill.stages.layered.marks import keys_of, lists_of
-from gradmill.stages.layered.overridden_units import about
+from gradmill.stages.layered.overridden_units import about, replaced_pieces
 from gradmill.stages.layered.participation import all_participants
+from gradmill.stages.requested import families
 from gradmill.stages.schemas import GENERATED, bucket_of_function, entry_of, function
 from gradmill.stages.set import defines, hooks, release, spec_label, version
+from gradmill.stages.units import units
 
 # ---- what hooks see
 
@@ -56,72 +62,130 @@ def seen(db: Database, name: str) -> Seen | None:
 # ---- what they return
 
 
+class Call(NamedTuple):
+    """A call of a hook: the operator that it is about, and what of it."""
+
+    hook: str
+    op: str
+    what: str
+    arguments: tuple[Any, ...]
+
+
 @query
 def is_selected(db: Database, family: str, name: str) -> bool:
     """Whether `select` takes a function into a family."""
     own = seen(db, name)
-    return own is None or bool(_value(db, "select", own["operator"], family, (own, family)))
+    return own is None or bool(_value(db, _selecting(own, family)))
 
 
 def changed(db: Database, family: str, name: str, pieces: Mapping[str, str]) -> dict[str, str]:
     """The pieces of a function's unit as `unit` changes them; none if it fails, which is reported."""
     own = seen(db, name) if name else None
-    if own is None:
-        return dict(pieces)
-    found = {}
-    for piece, arguments in calls(db, family, own, pieces):
-        text = _value(db, "unit", own["operator"], f"{family}, {arguments[1]}", arguments)
+    found = dict(pieces)
+    for piece, call in _changing(db, family, own, pieces).items() if own is not None else ():
+        text = _value(db, call)
         if text is None:
             return {}
         found[piece] = text
-    return {**pieces, **found}
+    return found
 
 
 @table
 def texts(db: Database) -> dict[str, str]:
     """The files that `files` writes, by name."""
-    found = _value(db, "files", "", "", functions(db)) if defines(db, "files") else {}
-    for name in [name for name in found or () if not name or name.startswith(".") or set(name) & set("/\\\0\n")]:
-        report(db, "files", "", "", Answer(error=f"'{name}' cannot name a file"))
+    if not defines(db, "files"):
         return {}
-    return found or {}
+    call = _writing(db)
+    found = _value(db, call) or {}
+    for name in found:
+        if not name or name.startswith(".") or set(name) & set("/\\\0\n"):
+            _report(db, call, Answer(error=f"'{name}' cannot name a file"))
+            return {}
+    return found
 
 
-def calls(db: Database, family: str, own: Seen, pieces: Mapping[str, str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def changes(db: Database, family: str, member: Unit) -> bool:
+    """Whether `unit` changes the text of a unit."""
+    if not defines(db, "unit") or not FAMILIES[family].described:
+        return False
+    before = replaced_pieces(db, family, member, upstream_pieces(db, family, member.name))
+    return changed(db, family, member.function, before) != before
+
+
+@query
+def pure(db: Database) -> bool:
+    """Whether all hooks return the same twice: in two processes, of which the second calls them in reverse order.
+    Reports the first that does not."""
+    calls = list(_all_calls(db)) if hooks(db) is not None else []
+    first = [_digest(db, 1, each) for each in calls]
+    second = [_digest(db, 2, each) for each in reversed(calls)]
+    for call, one, other in zip(calls, first, reversed(second)):
+        if one != other:
+            error = "it returned two values for the same arguments"
+            hint = "use no clock, random number, order of a set or earlier call"
+            _report(db, call, Answer(error=error), hint)
+            return False
+    return True
+
+
+def _all_calls(db: Database) -> Iterator[Call]:
+    """All calls of hooks."""
+    for family in families(db):
+        for each in units(db, family) if FAMILIES[family].described else ():
+            own = seen(db, each.function) if each.function else None
+            if own is not None and defines(db, "select"):
+                yield _selecting(own, family)
+            if own is not None and defines(db, "unit"):
+                pieces = replaced_pieces(db, family, each, upstream_pieces(db, family, each.name))
+                yield from _changing(db, family, own, pieces).values()
+    if defines(db, "files"):
+        yield _writing(db)
+
+
+def _selecting(own: Seen, family: str) -> Call:
+    return Call("select", own["operator"], family, (own, family))
+
+
+def _changing(db: Database, family: str, own: Seen, pieces: Mapping[str, str]) -> dict[str, Call]:
     """The calls of `unit` for the pieces of a unit that have text."""
+    names = {piece: piece.partition(" ")[0] for piece, text in pieces.items() if text}
     number = minor_of(version(db))
-    for piece, text in pieces.items():
-        if text:
-            yield piece, (family, piece.partition(" ")[0], own, text, number)
+    return {
+        piece: Call("unit", own["operator"], f"{family}, {name}", (family, name, own, pieces[piece], number))
+        for piece, name in names.items()
+    }
 
 
-def functions(db: Database) -> tuple[Any, ...]:
-    """The arguments of `files`."""
-    found = (seen(db, name) for name, _ in all_participants(db))
-    return [each for each in found if each is not None], minor_of(version(db))
+def _writing(db: Database) -> Call:
+    functions = [own for name, _ in all_participants(db) if (own := seen(db, name)) is not None]
+    return Call("files", "", "", (functions, minor_of(version(db))))
 
 
-def _value(db: Database, hook: str, op: str, what: str, arguments: tuple[Any, ...]) -> Any:
+def _value(db: Database, call: Call) -> Any:
     """The value that a hook returns; None if it fails, which is reported."""
-    answer = process(modules(db)).call(hook, *arguments)
+    answer = process(_modules(db)).call(call.hook, *call.arguments)
     if answer.error:
-        report(db, hook, op, what, answer)
-        return None
+        _report(db, call, answer)
     return answer.value
 
 
-def modules(db: Database) -> tuple[tuple[str, str], ...]:
+def _digest(db: Database, seed: int, call: Call) -> bytes:
+    """The digest of what a call returns in the process of a seed."""
+    return digest(encode(process(_modules(db), seed).call(call.hook, *call.arguments)))
+
+
+def _modules(db: Database) -> tuple[tuple[str, str], ...]:
     """The modules of the hooks with their texts."""
     own = hooks(db)
     assert own is not None
     return tuple((name, decode_text(db.input(spec_label(key)) or b"")) for name, key in own.modules.items())
 
 
-def report(db: Database, hook: str, op: str, what: str, answer: Answer, hint: str = "") -> None:
+def _report(db: Database, call: Call, answer: Answer, hint: str = "") -> None:
     """Reports an error of a hook, at the line that it is from or that defines it."""
     own = hooks(db)
     assert own is not None
-    module, line = answer.at if answer.at[1] else (next(iter(own.modules)), own.lines[hook])
-    called = f"{hook}({what})" if what else hook
+    module, line = answer.at if answer.at[1] else (next(iter(own.modules)), own.lines[call.hook])
+    called = f"{call.hook}({call.what})" if call.what else call.hook
     key = own.modules[module]
-    db.report(Problem("hooks", "", op, answer.error, hint, (called,), line=line, column=1, file=key))
+    db.report(Problem("hooks", "", call.op, answer.error, hint, (called,), line=line, column=1, file=key))
