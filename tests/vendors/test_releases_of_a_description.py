@@ -37,7 +37,7 @@ replace = [
 
 
 def _for(release: str) -> tuple[Description, dict[tuple[str, ...], tuple[str, ...]]]:
-    value, moved = for_release(read_description("specset.toml", TEXT.encode()).value, release)
+    value, moved = for_release(read_description("specset.toml", TEXT.encode())[1], release)
     return msgspec.convert(value, Description), moved
 
 

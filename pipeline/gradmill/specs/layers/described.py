@@ -12,8 +12,8 @@ from gradmill.io.files import read_file
 from gradmill.model.layers import HookFile, SpecSource, listed
 from gradmill.problems.problem import Role, SpecError, nearest
 from gradmill.specs.layers.description import Backend, Base, Described, Description, Layer, Marks, SpecFile, SpecFiles
-from gradmill.specs.layers.hooks import path_of, read_hooks
-from gradmill.specs.layers.reading import Path, Written, description_error, error_at, read_description
+from gradmill.specs.layers.hooks import read_hooks
+from gradmill.specs.layers.reading import Path, description_error, error_at, read_description
 from gradmill.specs.layers.releases import for_release, minor_of, written_at
 from gradmill.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location, nearest_file
 from gradmill.specs.spec_set import ROLES, SpecSet
@@ -99,9 +99,10 @@ class _Resolver:
         found = self._file(("hooks",), path, "name a Python file") if path else None
         if found is None or not os.path.isfile(found.path):
             return None
-        hooks = read_hooks(found.path, read_file)
-        self.files |= {key: Location(path_of(found.path, key)) for key in hooks.modules.values()}
-        return hooks
+        modules, lines = read_hooks(found.path, read_file)
+        keys = {name: f"hooks:{os.path.relpath(at, os.path.dirname(found.path))}" for name, at in modules.items()}
+        self.files |= {keys[name]: Location(at) for name, at in modules.items()}
+        return HookFile(keys, lines)
 
     def templates(self, description: Description) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
         """All templates by label, and for each family the labels of templates that replace the base's, by name."""
@@ -154,21 +155,23 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     with all errors of the description.
     """
     try:
-        written = read_description(path, Location(path).read())
+        text, whole = read_description(path, Location(path).read())
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
-    asked = release or written.description.release
-    base = _find_base(path, written, asked, find_base)
-    value, moved = for_release(written.value, asked or base.version)
+    asked = release or whole.get("release", "")
+    try:
+        base = _find_base(msgspec.convert(whole, Description).base, os.path.dirname(path), asked, find_base)
+    except SpecError as error:
+        raise description_error(path, text, [error]) from error
+    value, moved = for_release(whole, asked or base.version)
     description = msgspec.convert(value, Description)
     resolver = _Resolver(os.path.dirname(path), base)
     resolver.add_base(description.base)
     for place, layer in enumerate(description.layers):
         resolver.add_layer(place, layer)
-    version = base.version or description.release
-    named, of = description.release, base.version
-    if not release and of and named and minor_of(of) != minor_of(named):
-        problem = f"the base is of release {of}"
+    named, of = minor_of(description.release), minor_of(base.version)
+    if not release and of and named and of != named:
+        problem = f"the base is of release {base.version}"
         resolver.errors.append(error_at(("release",), problem, "leave it out, or name another base"))
     resolver.add_backends(description.backends)
     resolver.add_marks(description.marks)
@@ -177,12 +180,12 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     if resolver.errors:
         for each in resolver.errors:
             each.field = written_at(moved, each.field)
-        raise description_error(path, written.text, resolver.errors)
+        raise description_error(path, text, resolver.errors)
     return SpecSet(
         name=description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
         files={**resolver.files, DESCRIPTION: Location(path)},
         templates=templates,
-        version=version,
+        version=base.version or description.release,
         template_comment=base.template_comment,
         version_file=base.version_file or path,
         looked_for=tuple(resolver.looked_for),
@@ -198,20 +201,18 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     )
 
 
-def _find_base(path: str, written: Written, release: str, find: Callable[[str, str], SpecSet]) -> SpecSet:
-    """The base of a description for a release. A SpecError at the key that names it if there is none."""
-    base = written.description.base
+def _find_base(base: Base, folder: str, release: str, find: Callable[[str, str], SpecSet]) -> SpecSet:
+    """The base of a description in a folder for a release. A SpecError at the key that names it if there is none."""
     at: Path = ("base", "specs")
     only = [] if base.specs or release or len(base.releases) != 1 else [*base.releases]
     keys = [key for key in base.releases if release and minor_of(key) == minor_of(release)] or only
+    if keys:
+        at = ("base", "releases", keys[0])
+    elif base.releases and not base.specs:
+        what = f"no base for release '{release}'" if release else "several bases"
+        hint = f"write release=X.Y.Z, one of {', '.join(base.releases)}"
+        raise error_at(("base", "releases"), f"the description has {what}", hint)
     try:
-        if keys:
-            at = ("base", "releases", keys[0])
-        elif base.releases and not base.specs:
-            at = ("base", "releases")
-            what = f"no base for release '{release}'" if release else "several bases"
-            raise SpecError(f"the description has {what}", f"write release=X.Y.Z, one of {', '.join(base.releases)}")
-        return find(base.releases[keys[0]] if keys else base.specs, os.path.dirname(path))
+        return find(base.releases[keys[0]] if keys else base.specs, folder)
     except SpecError as error:
-        own = error_at(at, error.problem.removeprefix("specs="), error.hint)
-        raise description_error(path, written.text, [own]) from error
+        raise error_at(at, error.problem.removeprefix("specs="), error.hint) from error

@@ -7,19 +7,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from gradmill.model.layers import HookFile
 from gradmill.problems.problem import TextError, nearest
 from gradmill.specs.text import decode_text, parse_python, python_error
 
 HOOKS = ("select", "unit", "files")
 MAIN = "hooks"  # the name of the module, whatever its file is called
-_KEY = "hooks:"  # begins the keys of these files among those of the set
 
 
-def read_hooks(path: str, read: Callable[[str], bytes | None]) -> HookFile:
-    """The hooks in the file at `path`, with all modules of its folder that it imports. `read` returns the bytes of a
-    file; None if it is missing. SpecError for what is not Python, or imports other modules than the standard
-    library's."""
+def read_hooks(path: str, read: Callable[[str], bytes | None]) -> tuple[dict[str, str], dict[str, int]]:
+    """The paths of all modules of its folder that the file at `path` consists of, itself first, and the lines of the
+    hooks that it defines. `read` returns the bytes of a file; None if it is missing. SpecError for what is not Python,
+    or imports other modules than the standard library's."""
     folder = os.path.dirname(path)
     modules, files = {MAIN: path}, [path]
     lines: dict[str, int] = {}
@@ -38,12 +36,7 @@ def read_hooks(path: str, read: Callable[[str], bytes | None]) -> HookFile:
                 files.append(own)
         except TextError as error:
             raise error.in_file(file) from error
-    return HookFile({name: f"{_KEY}{os.path.relpath(at, folder)}" for name, at in modules.items()}, lines)
-
-
-def path_of(path: str, key: str) -> str:
-    """The path of one of the files of the hooks at `path`, by its key."""
-    return os.path.join(os.path.dirname(path), key.removeprefix(_KEY))
+    return modules, lines
 
 
 def _hooks_in(tree: ast.Module) -> dict[str, int]:

@@ -24,14 +24,6 @@ _EXAMPLES = "docs/vendors.md has an example of every key"
 Path = tuple[str, ...]
 
 
-class Written(msgspec.Struct, frozen=True):
-    """A description as it is written, for all releases."""
-
-    text: str
-    value: dict[str, Any]
-    description: Description
-
-
 def error_at(
     path: Path, problem: str, hint: str = "", needle: str = "", *, follows: bool = False, rule: str = ""
 ) -> SpecError:
@@ -57,17 +49,17 @@ def description_error(file: str, text: str, errors: Iterable[SpecError]) -> Spec
     return whole
 
 
-def read_description(file: str, data: bytes) -> Written:
-    """The description in the bytes of `file`. Raises a SpecError with all its errors."""
+def read_description(file: str, data: bytes) -> tuple[str, dict[str, Any]]:
+    """The text of the description in the bytes of `file`, and its value, for all releases. Raises a SpecError with all
+    its errors."""
     text, value = parse_toml(file, data, "a description")
     if errors := list(_errors(value, Description)):
         raise description_error(file, text, errors)
     if isinstance(value.get("base"), str):  # the short form
         value["base"] = {"specs": value["base"]}
-    description = msgspec.convert(value, Description)
-    if errors := list(_wrong_names(description)):
+    if errors := list(_wrong_names(msgspec.convert(value, Description))):
         raise description_error(file, text, errors)
-    return Written(text, value, description)
+    return text, value
 
 
 def _wrong_names(description: Description) -> Iterator[SpecError]:
