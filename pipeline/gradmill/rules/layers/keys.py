@@ -59,4 +59,4 @@ def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[S
             hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
             path = (*layer.at, at, "keys") if at == "versions" else (*layer.at, at)
             problem = f"no entry has the key '{name}'"
-            yield error_at(path, problem, hint, name, follows=True, rule="unmatched-key")
+            yield error_at(path, problem, hint, name, rule="unmatched-key")

@@ -137,8 +137,8 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
     if inner is None:
         return None
     if not isinstance(inner, dict):
-        error = SpecError("this is no table", "write [tool.gradmill]", field=table)
-        raise description_error(path, text, [error])
+        no_table = SpecError("this is no table", "write [tool.gradmill]", field=table)
+        raise description_error(path, text, [no_table])
     values, sources, errors = {}, {}, []
     for name, each in inner.items():
         try:

@@ -24,12 +24,11 @@ _EXAMPLES = "docs/vendors.md has an example of every key"
 Path = tuple[str, ...]
 
 
-def error_at(
-    path: Path, problem: str, hint: str = "", needle: str = "", *, follows: bool = False, rule: str = ""
-) -> SpecError:
-    """An error at a key of a description, or a warning of a rule. `follows`: whether it may follow from any other."""
+def error_at(path: Path, problem: str, hint: str = "", needle: str = "", rule: str = "") -> SpecError:
+    """An error at a key of a description; of a rule: a warning. This may follow from any error, unless it is about the
+    base, which may have caused that."""
     error = SpecError(problem, hint, field=path, needle=needle, rule=rule)
-    error.follows = follows
+    error.follows = bool(rule) and path[0] != "base"
     return error
 
 

@@ -56,8 +56,7 @@ def script(db: Database) -> StubScript:
     slots = {f"{name} from {template}": slot for name, (template, slot) in STUBS.items()}
     if texts == listed:
         main = files("gradmill.families.type_stubs").joinpath("stand_ins.py").read_text()
-        with closing(Process((("hooks", main), *texts), 0)) as process:
-            own = process.call("stubs", tags(db), keys, names, slots)
+        own = Process((("hooks", main), *texts), 0).call("stubs", tags(db), keys, names, slots)
         if not own.error:
             return msgspec.convert(own.value, StubScript)
         module, line = own.at if own.at[0] in _FILES else (SCRIPT, 1)

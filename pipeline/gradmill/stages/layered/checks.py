@@ -55,19 +55,12 @@ def checked(db: Database) -> bool:
 
 
 def _unknown(
-    path: Path,
-    problem: str,
-    name: str,
-    known: Collection[str],
-    hint: str = "",
-    *,
-    follows: bool = False,
-    rule: str = "",
+    path: Path, problem: str, name: str, known: Collection[str], hint: str = "", rule: str = ""
 ) -> Iterator[SpecError]:
     """A problem of a name that is not among the known ones. `problem` has `{}` for it; `hint`: if none is similar."""
     if name not in known:
         near = nearest(name, [*known]) or hint or f"known: {', '.join(known)}"
-        yield error_at(path, problem.format(name), near, name, follows=follows, rule=rule)
+        yield error_at(path, problem.format(name), near, name, rule)
 
 
 def _problems(db: Database, description: Description) -> Iterator[SpecError]:
@@ -103,7 +96,7 @@ def _check_facts(db: Database, description: Description) -> Iterator[SpecError]:
                 natives = [function(db, name) for name, head in all_heads(db) if head.base == base]
                 known = sorted({each.name for native in natives if native is not None for each in native.func.inputs})
                 problem = f"'{base}' has no argument '{{}}'"
-                yield from _unknown((*at, base), problem, argument, known, follows=True) if known else ()
+                yield from _unknown((*at, base), problem, argument, known) if known else ()
 
 
 def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> Iterator[SpecError]:
@@ -130,21 +123,20 @@ def _check_selection(db: Database, path: Path, of: Words, words: Sequence[str] =
     for name in of if isinstance(of, tuple) else ():
         known, hint = functions(db), "name an operator with its overload, as in add.Tensor"
         problem, rule = "there is no function '{}'", "unmatched-functions"
-        yield from _unknown(path, problem, name, known, hint, follows=True, rule=rule)
+        yield from _unknown(path, problem, name, known, hint, rule=rule)
 
 
 def _check_word(db: Database, path: Path, word: str, words: Sequence[str]) -> Iterator[SpecError]:
     kind, colon, name = word.partition(":")
     if not colon or kind not in KINDS:
         known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
-        yield from _unknown(
-            path, "no function is '{}'", word, words, f"words: {known}; or write a list of names, or a hook"
-        )
+        hint = f"words: {known}; or write a list of names, or a hook"
+        yield from _unknown(path, "no function is '{}'", word, words, hint)
         return
-    names, may_come = known_names(db, kind), kind != "layer"  # which is the description's own word
+    names = known_names(db, kind)
     problem, hint = f"there is no {kind} '{name}'", f"{kind}s: {', '.join(names[:_MOST])}"
-    known_words, rule = [f"{kind}:{each}" for each in names], "unmatched-functions" if may_come else ""
-    yield from _unknown(path, problem, word.partition("=")[0], known_words, hint, follows=may_come, rule=rule)
+    known_words, rule = [f"{kind}:{each}" for each in names], "" if kind == "layer" else "unmatched-functions"
+    yield from _unknown(path, problem, word.partition("=")[0], known_words, hint, rule=rule)
 
 
 def _check_rules(db: Database, at: Path, name: str, rules: Family) -> Iterator[SpecError]:
@@ -239,7 +231,7 @@ def _unmatched_rules(db: Database, at: Path, family: str, rules: Family) -> Iter
         problem = f"nothing that {family} prints has the text"
         hint = "compare it with what is printed (show emit): this release may print something else"
         path = (*at, "replace", str(place), "from")
-        yield error_at(path, problem, hint, text, follows=True, rule="unmatched-text")
+        yield error_at(path, problem, hint, text, rule="unmatched-text")
     there = sorted(_holes(db, family, rules))
     for hole in rules.slots:
         problem, hint = f"no template of {family} has the hole '{{}}'", f"holes: {', '.join(there)}"
@@ -267,4 +259,4 @@ def _unmatched_facts(db: Database, description: Description) -> Iterator[SpecErr
             what, known = ("function", names) if field in OF_FUNCTIONS else ("dispatch key", keys)
             path, problem, rule = ("facts", str(place), "add", field), f"there is no {what} '{{}}'", "unmatched-fact"
             for member in members:
-                yield from _unknown(path, problem, member, known, "name another", follows=True, rule=rule)
+                yield from _unknown(path, problem, member, known, "name another", rule=rule)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -81,12 +82,8 @@ def changed(db: Database, key: str) -> list[Line] | None:
     whole = text(db, key)
     lines = None if whole is None else lines_of(whole)
     for number, diff in enumerate(source(db, key).diffs, 1):
-        change = text(db, diff)
-        if lines is not None and change is not None:
-            try:
-                lines = apply(lines, change, number, source(db, key).file)
-            except SpecError as error:
-                db.report(of_file(diff, error))
+        if lines is not None:
+            lines = parse_file(db, diff, partial(apply, lines, number=number, name=source(db, key).file)) or lines
     return lines
 
 
@@ -103,17 +100,11 @@ def described_text(db: Database, key: str) -> str | None:
     if rules.diffs:
         lines = changed(db, key)
         return None if lines is None else "\n".join(line.text for line in lines)
-    whole = text(db, key)
-    if whole is not None:
-        try:
-            missing = check_lists(whole, rules.lists)
-        except SpecError as error:
-            db.report(of_file(key, error))
-            return None
-        for name, hint in missing:
-            message = (f"the file has no list '{name}'", hint, place_of_key(db, (*rules.at, "list")), name)
-            db.report(Problem("set", "", "", *message, warning=True, rule="unmatched-list"))
-    return whole
+    read = parse_file(db, key, lambda whole: (whole, check_lists(whole, rules.lists)))
+    for name, hint in read[1] if read is not None else ():
+        message = (f"the file has no list '{name}'", hint, place_of_key(db, (*rules.at, "list")), name)
+        db.report(Problem("set", "", "", *message, warning=True, rule="unmatched-list"))
+    return None if read is None else read[0]
 
 
 @unkept

@@ -13,7 +13,7 @@ from gradmill.model.entries import by_key
 from gradmill.model.keys import KEYS
 from gradmill.model.layers import LAYER_MARK, entry_operator, layer_of
 from gradmill.model.native import FunctionSummary
-from gradmill.problems.problem import LAST, Problem, SpecError, nearest
+from gradmill.problems.problem import LAST, TextError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.layers.entry import operator_of
@@ -52,11 +52,13 @@ def marks_in(db: Database, key: str) -> list[Mark]:
                 found += [Mark(name, listed, keys) for name in names[operator]]
             elif operator:
                 hint = nearest(operator, sorted(names)) or "an overload is a part of the name, as in add.Tensor"
-                problem = _at(key, piece.line, f"no function is called '{operator}'", hint)
-                db.report(replace(problem, op=operator, warning=True, rank=LAST, rule="unmatched-entry"))
+                error = TextError(f"no function is called '{operator}'", hint, piece.line, 1)
+                warning = replace(of_file(key, error), op=operator, warning=True, rank=LAST, rule="unmatched-entry")
+                db.report(warning)
             else:
-                hint = "write - add.Tensor, or - func: add.Tensor"
-                db.report(_at(key, piece.line, f"an item of {listed} does not name an operator", hint))
+                problem = f"an item of {listed} does not name an operator"
+                error = TextError(problem, "write - add.Tensor, or - func: add.Tensor", piece.line, 1)
+                db.report(of_file(key, error))
     return found
 
 
@@ -66,10 +68,6 @@ def _parts(value: object) -> tuple[str, dict[str, object]]:
     if "func" not in keys and len(keys) == 1 and isinstance(own := next(iter(keys.values())), dict):
         keys = {"func": next(iter(keys)), **own}
     return operator_of(keys.get("func")), {key: each for key, each in keys.items() if key != "func"}
-
-
-def _at(key: str, line: int, problem: str, hint: str) -> Problem:
-    return replace(of_file(key, SpecError(problem, hint)), line=line)
 
 
 @query
