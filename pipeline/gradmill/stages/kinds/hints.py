@@ -3,7 +3,7 @@ docstrings. The script runs with names in place of signatures: an edit that chan
 """
 
 import ast
-from contextlib import closing, suppress
+from contextlib import suppress
 from importlib.resources import files
 
 import msgspec
