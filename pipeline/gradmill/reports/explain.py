@@ -277,7 +277,7 @@ class Explainer:
         """The hook of a description that changes the text of a unit; none if none does."""
         if not defines(self._db, "unit"):
             return ()
-        from gradmill.stages.layered.hooks import changes
+        from gradmill.stages.layered.hook_checks import changes
 
         return self._hook("unit") if changes(self._db, at[0], unit) else ()
 

@@ -41,7 +41,7 @@ _MODULES = (
     *_in("stages.kinds", "nodes functions kernels"),
     *_in("stages.layered", "files participation"),
 )
-_LAYERED = _in("stages.layered", "keys marks overridden_units hooks checks")
+_LAYERED = _in("stages.layered", "keys marks overridden_units hooks hook_checks checks")
 _FOR_BACKENDS = _in("stages", "backend")
 _SHIM_CHANGES = "gradmill.reports.shim_changes"
 
@@ -87,7 +87,7 @@ class Stages:
 
     def of_hooks(self) -> list[Root]:
         """The root that calls all hooks twice, if a description has some."""
-        return [(import_module("gradmill.stages.layered.hooks").pure,)] if self._has_hooks else []
+        return [(import_module("gradmill.stages.layered.hook_checks").pure,)] if self._has_hooks else []
 
     def before_units(self) -> list[Root]:
         """The roots of the stages that must have no errors before any unit is printed."""

@@ -26,9 +26,8 @@ from gradmill.specs.layers.reading import Path, error_at
 from gradmill.stages.added import added
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.layered.keys import report
-from gradmill.stages.layered.marks import KINDS, functions, known_names, marks
+from gradmill.stages.layered.marks import KINDS, base_names, functions, known_names, marks
 from gradmill.stages.layered.overridden_units import about_unit, rules_of
-from gradmill.stages.layered.participation import base_names
 from gradmill.stages.requested import families, lacking
 from gradmill.stages.schemas import all_heads, function
 from gradmill.stages.selection import is_selective

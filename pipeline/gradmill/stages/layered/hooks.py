@@ -6,29 +6,23 @@ alone, so each call is remembered as any query is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gradmill.families.hook_files.function import Seen, hook_function
 from gradmill.families.hook_files.process import Answer, process
-from gradmill.families.table import FAMILIES
 from gradmill.model.layers import layer_of
-from gradmill.model.units import Unit
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
-from gradmill.query.memo import digest, encode
 from gradmill.query.query import query, table
 from gradmill.specs.layers.releases import minor_of
 from gradmill.specs.text import decode_text
-from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.groups import groups
 from gradmill.stages.layered.marks import keys_of, lists_of
-from gradmill.stages.layered.overridden_units import about, replaced_pieces
+from gradmill.stages.layered.overridden_units import about
 from gradmill.stages.layered.participation import all_participants
-from gradmill.stages.requested import families
 from gradmill.stages.schemas import GENERATED, bucket_of_function, entry_of, function
 from gradmill.stages.set import defines, hooks, release, spec_label, version
-from gradmill.stages.units import units
 
 # ---- what hooks see
 
@@ -75,14 +69,14 @@ class Call(NamedTuple):
 def is_selected(db: Database, family: str, name: str) -> bool:
     """Whether `select` takes a function into a family."""
     own = seen(db, name)
-    return own is None or bool(_value(db, _selecting(own, family)))
+    return own is None or bool(_value(db, selecting(own, family)))
 
 
 def changed(db: Database, family: str, name: str, pieces: Mapping[str, str]) -> dict[str, str]:
     """The pieces of a function's unit as `unit` changes them; none if it fails, which is reported."""
     own = seen(db, name) if name else None
     found = dict(pieces)
-    for piece, call in _changing(db, family, own, pieces).items() if own is not None else ():
+    for piece, call in changing(db, family, own, pieces).items() if own is not None else ():
         text = _value(db, call)
         if text is None:
             return {}
@@ -95,58 +89,20 @@ def texts(db: Database) -> dict[str, str]:
     """The files that `files` writes, by name."""
     if not defines(db, "files"):
         return {}
-    call = _writing(db)
+    call = writing(db)
     found = _value(db, call) or {}
     for name in found:
         if not name or name.startswith(".") or set(name) & set("/\\\0\n"):
-            _report(db, call, Answer(error=f"'{name}' cannot name a file"))
+            report(db, call, Answer(error=f"'{name}' cannot name a file"))
             return {}
     return found
 
 
-def changes(db: Database, family: str, member: Unit) -> bool:
-    """Whether `unit` changes the text of a unit."""
-    if not defines(db, "unit") or not FAMILIES[family].described:
-        return False
-    before = replaced_pieces(db, family, member, upstream_pieces(db, family, member.name))
-    return changed(db, family, member.function, before) != before
-
-
-@query
-def pure(db: Database) -> bool:
-    """Whether all hooks return the same twice: in two processes, of which the second calls them in reverse order.
-    Reports the first that does not."""
-    calls = list(_all_calls(db)) if hooks(db) is not None else []
-    first = [_digest(db, 1, each) for each in calls]
-    second = [_digest(db, 2, each) for each in reversed(calls)]
-    for call, one, other in zip(calls, first, reversed(second)):
-        if one != other:
-            error = "it returned two values for the same arguments"
-            hint = "use no clock, random number, order of a set or earlier call"
-            _report(db, call, Answer(error=error), hint)
-            return False
-    return True
-
-
-def _all_calls(db: Database) -> Iterator[Call]:
-    """All calls of hooks."""
-    for family in families(db):
-        for each in units(db, family) if FAMILIES[family].described else ():
-            own = seen(db, each.function) if each.function else None
-            if own is not None and defines(db, "select"):
-                yield _selecting(own, family)
-            if own is not None and defines(db, "unit"):
-                pieces = replaced_pieces(db, family, each, upstream_pieces(db, family, each.name))
-                yield from _changing(db, family, own, pieces).values()
-    if defines(db, "files"):
-        yield _writing(db)
-
-
-def _selecting(own: Seen, family: str) -> Call:
+def selecting(own: Seen, family: str) -> Call:
     return Call("select", own["operator"], family, (own, family))
 
 
-def _changing(db: Database, family: str, own: Seen, pieces: Mapping[str, str]) -> dict[str, Call]:
+def changing(db: Database, family: str, own: Seen, pieces: Mapping[str, str]) -> dict[str, Call]:
     """The calls of `unit` for the pieces of a unit that have text."""
     names = {piece: piece.partition(" ")[0] for piece, text in pieces.items() if text}
     number = minor_of(version(db))
@@ -156,32 +112,27 @@ def _changing(db: Database, family: str, own: Seen, pieces: Mapping[str, str]) -
     }
 
 
-def _writing(db: Database) -> Call:
+def writing(db: Database) -> Call:
     functions = [own for name, _ in all_participants(db) if (own := seen(db, name)) is not None]
     return Call("files", "", "", (functions, minor_of(version(db))))
 
 
 def _value(db: Database, call: Call) -> Any:
     """The value that a hook returns; None if it fails, which is reported."""
-    answer = process(_modules(db)).call(call.hook, *call.arguments)
+    answer = process(modules(db)).call(call.hook, *call.arguments)
     if answer.error:
-        _report(db, call, answer)
+        report(db, call, answer)
     return answer.value
 
 
-def _digest(db: Database, seed: int, call: Call) -> bytes:
-    """The digest of what a call returns in the process of a seed."""
-    return digest(encode(process(_modules(db), seed).call(call.hook, *call.arguments)))
-
-
-def _modules(db: Database) -> tuple[tuple[str, str], ...]:
+def modules(db: Database) -> tuple[tuple[str, str], ...]:
     """The modules of the hooks with their texts."""
     own = hooks(db)
     assert own is not None
     return tuple((name, decode_text(db.input(spec_label(key)) or b"")) for name, key in own.modules.items())
 
 
-def _report(db: Database, call: Call, answer: Answer, hint: str = "") -> None:
+def report(db: Database, call: Call, answer: Answer, hint: str = "") -> None:
     """Reports an error of a hook, at the line that it is from or that defines it."""
     own = hooks(db)
     assert own is not None

@@ -3,6 +3,7 @@ the files that `marks` of a description names; words of selections name a tag, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -13,13 +14,13 @@ from gradmill.model.entries import by_key
 from gradmill.model.keys import KEYS
 from gradmill.model.layers import LAYER_MARK, entry_operator, layer_of
 from gradmill.model.native import FunctionSummary
+from gradmill.model.regex import regex
 from gradmill.problems.problem import LAST, TextError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified
-from gradmill.stages.layered.files import entries_in, of_file
-from gradmill.stages.layered.participation import base_names
+from gradmill.stages.layered.files import entries_in, of_file, text
 from gradmill.stages.schemas import GENERATED, all_heads, entry_of, function
 from gradmill.stages.set import described, source, source_keys
 from gradmill.stages.specs import entries, keys_of_file, raw_entries, value
@@ -103,15 +104,23 @@ def lists_of(db: Database) -> dict[str, list[str]]:
 
 
 KINDS = ("tag", "layer", "key")
+_OPERATOR = regex(r"^(?:- +| +)func: *['\"]?([\w:.]+)", re.MULTILINE)  # of an entry
 _FALSE = (None, False, "", "False", "false")  # values of keys that count as absent
+
+
+@query
+def base_names(db: Database) -> list[str]:
+    """The operators in the base's file of functions, before any diff."""
+    keys = [key for key in source_keys(db, "native") if key.endswith(":base")]
+    return sorted({name for key in keys for name in _OPERATOR.findall(text(db, key) or "")})
 
 
 @table
 def words_of(db: Database) -> dict[str, tuple[str, ...]]:
     """The words that are true of each function, except `defined`; of tags, layers and keys, the kinds that the
     description may have."""
-    text, base = str(described(db)), {*base_names(db)}
-    used = [kind for kind in KINDS if f"{kind}:" in text]
+    whole, base = str(described(db)), {*base_names(db)}
+    used = [kind for kind in KINDS if f"{kind}:" in whole]
     return {name: tuple(_words(db, name, head, base, used)) for name, head in all_heads(db)}
 
 

@@ -1,32 +1,21 @@
-"""The functions that take part in the output of a set of layers, and those that are its own."""
+"""The functions that take part in the output of a set of layers, and their order."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from gradmill.model.entries import by_key
 from gradmill.model.layers import listed
 from gradmill.model.native import FunctionSummary
-from gradmill.model.regex import regex
 from gradmill.query.database import Database
-from gradmill.query.query import query, table
+from gradmill.query.query import table
 from gradmill.rules.native.heads import qualified, within
 from gradmill.stages import infos
-from gradmill.stages.layered.files import text
 from gradmill.stages.schemas import Listed, all_heads, bucket_of_function, heads
-from gradmill.stages.set import described, is_described, source_keys
+from gradmill.stages.set import described, is_described
 
 T = TypeVar("T")
-_OPERATOR = regex(r"^(?:- +| +)func: *['\"]?([\w:.]+)", re.MULTILINE)  # of an entry
-
-
-@query
-def base_names(db: Database) -> list[str]:
-    """The operators in the base's file of functions, before any diff."""
-    keys = [key for key in source_keys(db, "native") if key.endswith(":base")]
-    return sorted({name for key in keys for name in _OPERATOR.findall(text(db, key) or "")})
 
 
 def participants(db: Database, bucket: str) -> list[Listed]:
