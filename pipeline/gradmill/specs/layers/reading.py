@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -12,9 +12,12 @@ from msgspec.structs import FieldInfo, fields
 
 from gradmill.model.regex import regex
 from gradmill.problems.names import closest
-from gradmill.problems.problem import SpecError, nearest
+from gradmill.problems.problem import SpecError, nearest, problem_of
 from gradmill.specs.layers.description import Description
 from gradmill.specs.layers.toml_text import parse_toml, place_in
+
+if TYPE_CHECKING:
+    from gradmill.problems.report import Placed
 
 _TYPES = regex(r"`[a-z| ]+`")
 _IN_TOML = {"object": "table", "str": "string", "int": "integer", "bool": "boolean", " | null": ""}
@@ -32,20 +35,31 @@ def error_at(path: Path, problem: str, hint: str = "", needle: str = "", rule: s
     return error
 
 
-def description_error(file: str, text: str, errors: Iterable[SpecError]) -> SpecError:
-    """One exception for all errors of a file, each at its key."""
-    from gradmill.problems.plain import lines
+class DescriptionError(SpecError):
+    """All errors of a description: rendered as one text, and each with its place."""
 
-    rendered = []
+    rendered = True
+
+    def __init__(self, text: str, placed: list[Placed]) -> None:
+        super().__init__(text)
+        self.placed = placed  # for reports in other formats
+
+
+def description_error(file: str, text: str, errors: Iterable[SpecError]) -> DescriptionError:
+    """One exception for all errors of a file, each at its key."""
+    from gradmill.problems.locate import Position
+    from gradmill.problems.plain import lines
+    from gradmill.problems.report import Placed
+
+    rendered, placed = [], []
     for error in errors:
         line, column = place_in(text, error.field, error.needle)
         where = f"{'.'.join(error.field)}: " if error.field else ""
+        placed.append(Placed(Position(0, file, line, column), problem_of(error, "set", "", "")))
         rendered.append(f"{file}:{line}:{column}: {where}{error.problem}")
         if error.hint:
             rendered.append(f"  hint: {error.hint}")
-    whole = SpecError(lines(rendered).rstrip("\n"))
-    whole.rendered = True
-    return whole
+    return DescriptionError(lines(rendered).rstrip("\n"), placed)
 
 
 def read_description(file: str, data: bytes) -> tuple[str, dict[str, Any]]:
