@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gradmill.cpp.dispatcher import signature_of
 from gradmill.cpp.signatures import cpp_signatures
-from gradmill.families.declarations.plan import Declaration, plan
+from gradmill.families.declarations.fields import Declaration, plan
 from gradmill.model.native import NativeFunction, WithOrigin
 from gradmill.releases.model import Release
 

@@ -16,7 +16,7 @@ from gradmill.families.backends import wrappers
 from gradmill.families.backends.files import META_HEADER
 from gradmill.families.backends.stubs import check_symint, stub
 from gradmill.families.family import DECLARATION, REGISTRATION, WRAPPER
-from gradmill.families.kernel_headers.plan import class_declaration
+from gradmill.families.kernel_headers.declared import class_declaration
 from gradmill.families.kernel_headers.text import kernel_text
 from gradmill.families.kernel_registrations.classes import Guards
 from gradmill.families.kernel_registrations.text import class_wrapper

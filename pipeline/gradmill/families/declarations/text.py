@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from gradmill.families.declarations.plan import plan
+from gradmill.families.declarations.fields import plan
 from gradmill.families.family import DECLARATION
 from gradmill.model.native import WithOrigin
 from gradmill.model.regex import regex

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import asdict
 
 from gradmill.cpp.structured import declared, goals, meta_arguments, precomputed_arguments
+from gradmill.families.kernel_headers.declared import Declaration, Kernels, functions_by_key, kernels_by_namespace
 from gradmill.families.kernel_headers.files import INCLUDE, META, NATIVE, header_piece
-from gradmill.families.kernel_headers.plan import Declaration, Kernels, functions_by_key, kernels_by_namespace
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import piece_of
 from gradmill.grammar.names import unambiguous_name

@@ -16,7 +16,7 @@ from gradmill.cpp.translate import translate
 from gradmill.families.backends import wrappers
 from gradmill.families.backends.files import closing, opening
 from gradmill.families.family import ATEN, REGISTRATION
-from gradmill.families.kernel_headers.plan import check_namespace, class_declaration
+from gradmill.families.kernel_headers.declared import check_namespace, class_declaration
 from gradmill.families.kernel_headers.text import kernel_text, meta_text
 from gradmill.families.kernel_registrations.classes import Guards, guards_of, structured_kernel
 from gradmill.families.kernel_registrations.pieces import DEFINING, NATIVE, space_piece, ufunc_piece

@@ -9,11 +9,11 @@ from gradmill.cpp.bindings import check_default, cpp_name, passing_of
 from gradmill.cpp.dispatcher import kernel_name, parameters, returned_results, returns_type
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.families.variable_type.files import definition_of, registration_of
-from gradmill.families.variable_type.plan.call import call, unpacked
-from gradmill.families.variable_type.plan.forward import any_tangent, flags, forward
-from gradmill.families.variable_type.plan.node import after_all, before_call, history
-from gradmill.families.variable_type.plan.saving import save_inputs, save_outputs
-from gradmill.families.variable_type.plan.subject import TEXT, subject_of
+from gradmill.families.variable_type.steps.call import call, unpacked
+from gradmill.families.variable_type.steps.forward import any_tangent, flags, forward
+from gradmill.families.variable_type.steps.node import after_all, before_call, history
+from gradmill.families.variable_type.steps.saving import save_inputs, save_outputs
+from gradmill.families.variable_type.steps.subject import TEXT, subject_of
 from gradmill.model.kernels import FunctionWithDerivatives, KernelDerivative
 from gradmill.model.native import NativeFunction
 from gradmill.problems.problem import SpecError

@@ -11,7 +11,7 @@ from gradmill.cpp.dispatcher import return_type
 from gradmill.cpp.types import ITENSOR_LIST, TENSOR, TENSOR_LIST, argument_type, optional, return_value_type
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import GAP
-from gradmill.families.variable_type.plan.subject import Subject
+from gradmill.families.variable_type.steps.subject import Subject
 from gradmill.model.schema import Argument, has_symint, is_list, is_tensor_like
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import JIT_DECOMPOSITION, STORAGE_USE_COUNT

@@ -7,7 +7,7 @@ torchgen: `gen_variable_type.setup_derivative`, `gen_variable_type.emit_history`
 
 from gradmill.cpp.types import TENSOR
 from gradmill.families.template import Value
-from gradmill.families.variable_type.plan.subject import Subject
+from gradmill.families.variable_type.steps.subject import Subject
 from gradmill.model.schema import is_list, is_tensor_like
 
 NOT_IMPLEMENTED = "NotImplemented"  # the Node that raises an error when it runs

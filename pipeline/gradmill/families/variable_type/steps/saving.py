@@ -6,7 +6,7 @@ torchgen: `gen_variable_type.save_variables`, `gen_variable_type.emit_save_input
 
 from gradmill.cpp.types import STRING_VIEW, TENSOR, TENSOR_VECTOR, optional
 from gradmill.families.saved_types import SAVED_TYPES
-from gradmill.families.variable_type.plan.subject import Subject
+from gradmill.families.variable_type.steps.subject import Subject
 from gradmill.model.kernels import KernelSaved
 from gradmill.model.schema import is_list
 from gradmill.problems.problem import SpecError

@@ -8,8 +8,8 @@ from gradmill.cpp.types import TENSOR, TENSOR_VECTOR, optional
 from gradmill.families.line_directives import marked
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import Value
-from gradmill.families.variable_type.plan.node import flag_of
-from gradmill.families.variable_type.plan.subject import Input, Subject
+from gradmill.families.variable_type.steps.node import flag_of
+from gradmill.families.variable_type.steps.subject import Input, Subject
 from gradmill.model.autograd import ForwardDerivative
 from gradmill.model.schema import Argument, is_list, is_tensor_like
 from gradmill.problems.problem import SpecError, nearest
