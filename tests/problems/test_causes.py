@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from gradmill.problems.causes import causes
-from gradmill.problems.problem import LAST, SERVED, Problem
+from gradmill.problems.problem import LAST, CONTRADICTION, Problem
 
 KINDS = [
     Problem(role, entry, op, "wrong", field=field, warning=warning, derived=derived, rank=rank)
@@ -20,7 +20,7 @@ KINDS = [
         ((), ("func",)),
         (0, 1),
         (0, 1),
-        (0, 1, SERVED, LAST),
+        (0, 1, CONTRADICTION, LAST),
     )
     for warning, derived in ((bool(warning), bool(derived)),)
 ]
@@ -56,8 +56,8 @@ def test_what_may_follow_from_anything_hides_nothing() -> None:
 
 
 def test_consequences_of_an_unreadable_definition_are_not_reported() -> None:
-    view = Problem("native", "v", "v.x", "cannot be held", rank=SERVED)
-    other = Problem("native", "w", "w.x", "cannot be held", rank=SERVED)
+    view = Problem("native", "v", "v.x", "cannot be held", rank=CONTRADICTION)
+    other = Problem("native", "w", "w.x", "cannot be held", rank=CONTRADICTION)
     file = Problem("derivatives", "", "", "not YAML")
     definition = Problem("derivatives", "v", "v.x", "a formula is wrong", derived=True)
     assert causes([file, view, other]) == [file]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from gradmill.problems.problem import LAST, SERVED, Problem
+from gradmill.problems.problem import CONTRADICTION, LAST, Problem
 
 _Field = tuple[str, str, tuple[str, ...]]  # a file, an entry of it, a field of that
 
@@ -28,7 +28,7 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
         unique = [p for p in unique if p.rank < LAST]
     # Only an error nearer to the cause hides another problem: an error of the whole file, then of an entry, then
     # between entries by rank, then of the other file. So the nearest errors are always reported.
-    native = [p for p in unique if p.role == "native" and not p.warning and p.rank < SERVED]
+    native = [p for p in unique if p.role == "native" and not p.warning and p.rank < CONTRADICTION]
     unreadable = {_base(p.op) for p in native if not p.derived}
     broken = {_base(p.op) for p in native}
     whole = any(p.role in ("native", "tags") and not p.entry and not p.warning for p in unique)  # lookups are unsafe
@@ -52,8 +52,8 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
             return not (problem.derived and _field(problem) in suspected)
         if problem.derived and problem.rank > first.get(_field(problem), problem.rank):
             return False
-        served = problem.role == "native" and problem.entry and problem.rank == SERVED
-        if served and not unread.isdisjoint(("", _base(problem.op))):
+        contradicts = problem.role == "native" and problem.entry and problem.rank == CONTRADICTION
+        if contradicts and not unread.isdisjoint(("", _base(problem.op))):
             return False
         if problem.role == "deprecated" and problem.rank and _base(problem.op) in forms:
             return False

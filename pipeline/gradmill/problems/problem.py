@@ -142,7 +142,7 @@ def all_of(errors: list[SpecError]) -> SpecError:
 
 # Ranks of problems: between the overloads of a Python name; a function contradicts its derivatives; a problem that may
 # follow from any error.
-BETWEEN, SERVED, LAST = 7, 8, 9
+BETWEEN, CONTRADICTION, LAST = 7, 8, 9
 
 
 class Problem(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -133,7 +133,7 @@ class Engine:
         self._frame: Frame | None = None  # of the query that runs
         self.is_warm = False  # whether a memo is of an earlier revision
         self.is_damaged = False  # whether the store was found to be damaged
-        self.is_active = False  # whether a request is being served
+        self.is_active = False  # whether a request is being answered
         self.reset({})
 
     def reset(self, inputs: Mapping[str, Input]) -> None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gradmill.cpp.dispatcher import signature_of
 from gradmill.cpp.signatures import cpp_signatures
-from gradmill.families.declarations.fields import Declaration, plan
+from gradmill.families.declarations.fields import Declaration, declaration_of
 from gradmill.model.native import NativeFunction, WithOrigin
 from gradmill.releases.model import Release
 
@@ -42,7 +42,7 @@ class DeclaredOperator(Struct, frozen=True):
 
 def declared(subject: WithOrigin, release: Release) -> DeclaredOperator:
     """A function as data. Raises SpecError for a type, or a default, without C++."""
-    function, declaration = subject.function, plan(subject, release)
+    function, declaration = subject.function, declaration_of(subject, release)
     return DeclaredOperator(str(function.func), declaration, _interface(function, declaration, release))
 
 

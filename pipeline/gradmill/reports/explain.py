@@ -311,22 +311,22 @@ class Explainer:
     def _operator(self, pair: FunctionWithInfo) -> Explanation:
         native = schemas.function(self._db, pair.function)
         generated = schemas.origin(self._db, pair.function)
-        served = {pair.function, *(pair.source or {}).values()}
-        served_units = [
+        sources = {pair.function, *(pair.source or {}).values()}
+        own_units = [
             at
             for at, unit in self._units.items()
             if pair.function in (unit.function, *unit.functions)
-            or (unit.function in served and unit.role == "derivatives")
+            or (unit.function in sources and unit.role == "derivatives")
         ]
         places = self._places_of(self._ends_of(pair))
         reasons = (
-            f"{self._units[at].title}: {each}" for at in served_units for each in self._reasons(self._stale.get(at, {}))
+            f"{self._units[at].title}: {each}" for at in own_units for each in self._reasons(self._stale.get(at, {}))
         )
         return Explanation(
             pair.op if native is None else str(native.func),
             "function" if generated is None else f"{generated.kind} variant, generated",
             tuple(places),
-            tuple(f"{self._units[at].title}, in {', '.join(self._files_of(at))}" for at in served_units),
+            tuple(f"{self._units[at].title}, in {', '.join(self._files_of(at))}" for at in own_units),
             tuple(reasons),
         )
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from gradmill.families.family import DERIVATIVES, OUTPUTS, BackendFamily, Family
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import tidy
-from gradmill.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problem_of
+from gradmill.problems.problem import BETWEEN, CONTRADICTION, Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.stages.kernels import definition_of
@@ -97,4 +97,4 @@ def _ranked(problem: Problem, kind: Family) -> Problem:
         return replace(problem, derived=True, rank=problem.rank or BETWEEN)
     if problem.role != "native" or problem.rank or kind.subject not in (DERIVATIVES, OUTPUTS):
         return problem
-    return replace(problem, rank=SERVED)
+    return replace(problem, rank=CONTRADICTION)

@@ -80,7 +80,7 @@ class Declaration(Struct, frozen=True):
     has_math_kernel: bool  # a CompositeImplicitAutograd kernel
 
 
-def plan(subject: WithOrigin, release: Release) -> Declaration:
+def declaration_of(subject: WithOrigin, release: Release) -> Declaration:
     """The declaration of a function. Raises SpecError for a type, or a default, without C++."""
     function = subject.function
     schema, how = function.func, passing_of(function, release, symint=False)

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from gradmill.families.declarations.fields import plan
+from gradmill.families.declarations.fields import declaration_of
 from gradmill.families.family import DECLARATION
 from gradmill.model.native import WithOrigin
 from gradmill.model.regex import regex
@@ -29,7 +29,7 @@ Scalar = str | bool | int | float | None
 
 def render(subject: WithOrigin, release: Release) -> dict[str, str]:
     """The declaration. Its fields keep their order, those of arguments and returns are sorted."""
-    fields: dict[str, Any] = to_builtins(plan(subject, release))
+    fields: dict[str, Any] = to_builtins(declaration_of(subject, release))
     return {DECLARATION: _mapping([_field(name, value) for name, value in fields.items()], "")}
 
 

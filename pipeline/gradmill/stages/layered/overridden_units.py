@@ -27,13 +27,13 @@ from gradmill.stages.set import described, own_templates
 @table
 def about(db: Database) -> dict[str, FunctionFacts]:
     """The facts of each function that a description may select by."""
-    served = {pair.function for pair in all_pairs(db) if pair.source}
+    differentiated = {pair.function for pair in all_pairs(db) if pair.source}
     facts = {}
     kernels: dict[str, str] = {}
     for name, head in all_heads(db):
         kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
         other = kernels.setdefault(kernel, head.namespace)
-        words = (*(words_of.item(db, name) or ()), *(["defined"] if name in served else []))
+        words = (*(words_of.item(db, name) or ()), *(["defined"] if name in differentiated else []))
         facts[name] = FunctionFacts(
             head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""
         )
