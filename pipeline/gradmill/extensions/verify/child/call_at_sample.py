@@ -30,17 +30,14 @@ _JUMP = 1e3  # a difference that is not a derivative: the function is not contin
 
 
 class Slot(NamedTuple):
-    """A tensor that may have a gradient: the place of its argument, and its place in the list (-1: no list)."""
+    """A tensor that may have a gradient: the place of its argument, its place in the list (-1: no list), and among the
+    members of all inputs."""
 
     name: str
     place: int
     member: int
-    tensor: Tensor | None
-
-    @property
-    def has_gradient(self) -> bool:
-        """Whether autograd differentiates it."""
-        return self.tensor is not None and is_float(self.tensor)
+    number: int
+    tensor: Tensor
 
     @property
     def title(self) -> str:
@@ -81,9 +78,9 @@ class Slope(NamedTuple):
 
 class Point:
     """An operator at a sample. `complete`: a cotangent for each member of the differentiable outputs; `cotangents`: the
-    same without those that no formula reads; `moves`: a direction for each slot with a gradient; `torchs`: torch's own
-    formulas at the sample; `ones`: whether cotangents and directions are that, and not random. Raises what the operator
-    raises."""
+    same without those that no formula reads; `moves`: a direction for each slot, by its number here; `torchs`: torch's
+    own formulas at the sample; `ones`: whether cotangents and directions are that, and not random. Raises what the
+    operator raises."""
 
     def __init__(self, formulas: Formulas, args: Args, torchs: Point | None = None, *, ones: bool = False) -> None:
         self.formulas, self.torchs = formulas, torchs
@@ -93,11 +90,14 @@ class Point:
         inside = self.domain.project
         self.args = tuple(inside(name, each) if isinstance(each, Tensor) else each for name, each in named.items())
         self.results, self.after = self.run(self.args)
-        self.slots = [
-            Slot(name, place, member if is_list(self.args[place]) else -1, tensor)
+        members = [
+            (name, place, member if is_list(self.args[place]) else -1, tensor)
             for name, place in zip(formulas.inputs, formulas.places)
             for member, tensor in enumerate(members_of(self.args[place]))
         ]
+        numbered = enumerate(members)
+        self.slots = [Slot(*at, i, of) for i, (*at, of) in numbered if of is not None and is_float(of)]
+        self.is_partial = len(self.slots) < len(members)  # whether inputs have no gradient
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
         self.complete = [self._weight(each, generator) for each in self.outputs(self.results)]
         if self.is_ambiguous:
@@ -111,21 +111,15 @@ class Point:
             used = formulas.read if any(formulas.read) else formulas.differentiable
             read = [flag for each, flag in self._differentiable(self.results, used) for _ in members_of(each)]
             self._weights = self.cotangents = [w if flag else None for w, flag in zip(self.complete, read)]
-        self.moves = {i: self.along(slot, self.draw(tensor, generator)) for i, slot, tensor in self.active}
+        self.moves = {i: self.along(slot, self.draw(slot.tensor, generator)) for i, slot in enumerate(self.slots)}
 
     def _weight(self, output: Tensor | None, generator: torch.Generator) -> Tensor | None:
         return self.draw(output, generator) if output is not None and is_float(output) else None
 
     @property
-    def active(self) -> list[tuple[int, Slot, Tensor]]:
-        """The slots with a gradient, each with its number and its tensor."""
-        numbered = enumerate(self.slots)
-        return [(i, slot, slot.tensor) for i, slot in numbered if slot.tensor is not None and slot.has_gradient]
-
-    @property
-    def implemented(self) -> list[tuple[int, Slot, Tensor]]:
-        """Those of them whose formula is one."""
-        return [each for each in self.active if each[1].name not in self.formulas.not_implemented]
+    def implemented(self) -> list[tuple[int, Slot]]:
+        """The slots whose formula is one, each with its number."""
+        return [(i, slot) for i, slot in enumerate(self.slots) if slot.name not in self.formulas.not_implemented]
 
     @cached_property
     def is_smooth(self) -> bool:
@@ -139,7 +133,7 @@ class Point:
             return whole is not None and len(lows) == len(slopes) and whole.fits(sum(lows))
 
         generator = torch.Generator().manual_seed(11)
-        one = {i: self.along(slot, normal(tensor, generator)) for i, slot, tensor in self.active}
+        one = {i: self.along(slot, normal(slot.tensor, generator)) for i, slot in enumerate(self.slots)}
         other = {i: move - one[i] for i, move in self.moves.items()}
         each = [{i: move} for i, move in self.moves.items()]
         return whole is not None and not whole.is_kink and add_up(each) and add_up([one, other])
@@ -175,11 +169,8 @@ class Point:
     @property
     def needs(self) -> list[bool]:
         """Whether each input has a gradient, which is implemented."""
-        return [
-            name not in self.formulas.not_implemented
-            and any(slot.has_gradient for slot in self.slots if slot.place == place)
-            for name, place in zip(self.formulas.inputs, self.formulas.places)
-        ]
+        needed = {slot.place for _, slot in self.implemented}
+        return [place in needed for place in self.formulas.places]
 
     def gradients(
         self,
@@ -189,15 +180,19 @@ class Point:
         results: Sequence[Any] | None = None,
         *,
         graph: bool = False,
+        fit: bool = True,
     ) -> Gradients:
-        """The gradients of all slots by the formulas, fitted; by default of this point. Helpers of formulas ask saved
-        inputs whether they require a gradient. `graph`: whether one is recorded, as with `create_graph`."""
+        """The gradients of the slots by the formulas, by default of this point, as the engine passes them on. Helpers
+        of formulas ask saved inputs whether they require a gradient. `graph`: whether one is recorded, as with
+        `create_graph`; `fit`: if not, they are as the formulas return them."""
         args, results = args or self.after, self.results if results is None else results
         cotangents, needs = self.cotangents if cotangents is None else cotangents, needs or self.needs
         needed = {place for place, flag in zip(self.formulas.places, needs) if flag}
         own = tuple(tracked(each) if i in needed else each for i, each in enumerate(args))
         with torch.set_grad_enabled(graph):
-            return self.formulas.gradients(own, results, cotangents, needs)
+            found = self.formulas.gradients(own, results, cotangents, needs)
+            pairs = [(found[slot.number], slot.tensor) for slot in self.slots]
+            return [fitted(*each) if fit else each[0] for each in pairs]
 
     def filled(self, args: Sequence[Any], tensors: Mapping[int, Tensor | None]) -> Args:
         """Arguments with other tensors in some slots, by the slot's number."""
@@ -212,9 +207,8 @@ class Point:
 
     def moved(self, moves: Mapping[int, Tensor], step: float) -> Args:
         """The arguments with a step along a tensor added to some slots, by the slot's number."""
-        pairs = ((i, tensor, moves[i] * step) for i, _, tensor in self.active if i in moves)
-        own = {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs}
-        return self.filled(self.args, own)
+        pairs = ((i, self.slots[i].tensor, move * step) for i, move in moves.items())
+        return self.filled(self.args, {i: with_strides(tensor.detach() + move, tensor) for i, tensor, move in pairs})
 
     def _loss(self, moves: Mapping[int, Tensor], step: float, weights: Gradients | None = None) -> float:
         """The real part of the inner product of weights and what is unique in the outputs; nan where shapes differ."""
@@ -228,16 +222,17 @@ class Point:
     def tangents(self, moves: Mapping[int, Tensor], given: Sequence[Tensor | None] | None = None) -> Tangents:
         """The tangents of the outputs by the forward formulas for those of slots, in a dual level; an in-place
         function's output has the name `self`. `given`: those of the arguments."""
-        listed = ((i, tensor) for i, slot, tensor in self.active if i in moves and slot.member >= 0)
-        args = self.filled(self.after, {i: dual(tensor.detach().clone(), moves[i]) for i, tensor in listed})
+        listed = ((i, move) for i, move in moves.items() if self.slots[i].member >= 0)
+        own = {i: dual(self.slots[i].tensor.detach().clone(), move) for i, move in listed}
         given = self.of_arguments(moves) if given is None else given
-        computed, own = self.formulas.outputs_tangents(args, self.results, given), self.formulas.outputs
-        return {own[0] if name == "result" and len(own) == 1 else name: each for name, each in computed.items()}
+        computed = self.formulas.outputs_tangents(self.filled(self.after, own), self.results, given)
+        names = self.formulas.outputs
+        return {names[0] if name == "result" and len(names) == 1 else name: each for name, each in computed.items()}
 
     def of_arguments(self, moves: Mapping[int, Tensor]) -> list[Tensor | None]:
         """The tangent of each argument that is a tensor."""
-        single = ((slot.place, i, tensor) for i, slot, tensor in self.active if slot.member < 0 and i in moves)
-        own = {place: with_strides(moves[i], tensor) for place, i, tensor in single}
+        single = ((self.slots[i], move) for i, move in moves.items() if self.slots[i].member < 0)
+        own = {slot.place: with_strides(move, slot.tensor) for slot, move in single}
         return [own.get(place) for place in range(len(self.after))]
 
     def slope(
@@ -360,8 +355,34 @@ def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tup
             yield str(list(place)) if place else "", unit
 
 
+def along(gradients: Gradients, moves: Mapping[int, Tensor]) -> float:
+    """The derivative of the loss along moves of slots, by gradients."""
+    return inner([gradients[i] for i in moves], list(moves.values()))
+
+
 def fitted(gradient: Tensor | None, tensor: Tensor) -> Tensor | None:
-    """A gradient as the engine passes it on: summed to the input's shape."""
-    if gradient is None or gradient.shape == tensor.shape:
-        return gradient
-    return gradient.sum_to_size(tensor.shape)
+    """A gradient as the engine passes it on: of the input's shape and type; None for one that it refuses."""
+    if gradient is None or unfit(gradient, tensor):
+        return None
+    return (gradient if gradient.shape == tensor.shape else gradient.sum_to_size(tensor.shape)).to(tensor.dtype)
+
+
+def unfit(gradient: Tensor | None, tensor: Tensor) -> tuple[str, str] | None:
+    """What a gradient has that the engine refuses (torch: `validate_outputs`), and what it must have."""
+    if gradient is None:
+        return None
+    if not is_float(gradient) or (gradient.is_complex() and not tensor.is_complex()):
+        return f"a gradient of type {_type(gradient)}", _type(tensor)
+    if not expands(tensor.shape, gradient.shape):
+        return f"a gradient of shape {list(gradient.shape)}", f"{list(tensor.shape)}"
+    return None
+
+
+def _type(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def expands(shape: Sequence[int], to: Sequence[int]) -> bool:
+    """Whether a tensor of a shape can be expanded to another one."""
+    missing = len(to) - len(shape)
+    return missing >= 0 and all(a in (1, b) for a, b in zip(shape, to[missing:]))

@@ -14,8 +14,12 @@ from torch.autograd import forward_ad
 from gradmill.extensions.verify.child.call_at_sample import (
     Point,
     Slope,
+    along,
+    expands,
+    fitted,
     inner,
     poisoned,
+    unfit,
     units,
 )
 from gradmill.extensions.verify.child.calls import SEED, Gradients, is_float, mapped, tensors
@@ -54,32 +58,32 @@ def gradient(point: Point) -> Iterator[Finding]:
     """The gradients next to finite differences of the outputs; their shapes and types as the engine demands them. Along
     each element, and in directions: in one to the precision of a smooth operator, and where equal elements move
     together, also those of different inputs."""
-    computed = point.gradients()
+    returned = point.gradients(fit=False)
+    computed = [fitted(each, slot.tensor) for each, slot in zip(returned, point.slots)]
     is_wrong = False
     generator = torch.Generator().manual_seed(5)
-    for number, slot, tensor in point.implemented:
-        fitted, problem = _fitted(computed[number], tensor)
+    for i, slot in point.implemented:
+        problem = unfit(returned[i], slot.tensor)
         if problem:
             is_wrong = True
             yield Finding("gradient", slot.title, *problem)
             continue
-        directions = (("", point.moves[number]), ("", tensor.detach()), ("", torch.ones_like(tensor)))
-        for place, direction in (*units(tensor, _MOST, generator), *directions):
-            along = {number: point.along(slot, direction)}
-            wanted, digits = point.slope(along) if direction.isfinite().all() else None, 6
-            if direction is point.moves[number] and wanted is not None:
-                coarse, wanted, digits = wanted, point.slope(along, fine=True), 9
+        directions = (("", point.moves[i]), ("", slot.tensor.detach()), ("", torch.ones_like(slot.tensor)))
+        for place, direction in (*units(slot.tensor, _MOST, generator), *directions):
+            moves = {i: point.along(slot, direction)}
+            wanted, digits = point.slope(moves) if direction.isfinite().all() else None, 6
+            if direction is point.moves[i] and wanted is not None:
+                coarse, wanted, digits = wanted, point.slope(moves, fine=True), 9
                 wanted = wanted if wanted is not None and coarse.fits(wanted.low) else None
-            found = list(decided("gradient", f"{slot.title}{place}", inner([fitted], [along[number]]), wanted, digits))
+            found = list(decided("gradient", f"{slot.title}{place}", along(computed, moves), wanted, digits))
             if found:
                 is_wrong = True
                 yield from found
                 break
     if not is_wrong and len(point.implemented) > 1:
-        own = [_fitted(computed[number], tensor)[0] for number, _, tensor in point.implemented]
-        moves = {number: point.along(slot, torch.ones_like(tensor)) for number, slot, tensor in point.implemented}
-        names = " and ".join(dict.fromkeys(slot.name for _, slot, _ in point.implemented))
-        yield from decided("gradient", names, inner(own, list(moves.values())), point.slope(moves))
+        moves = {i: point.along(slot, torch.ones_like(slot.tensor)) for i, slot in point.implemented}
+        names = " and ".join(dict.fromkeys(slot.name for _, slot in point.implemented))
+        yield from decided("gradient", names, along(computed, moves), point.slope(moves))
 
 
 def memory(point: Point) -> Iterator[Finding]:
@@ -99,8 +103,7 @@ def memory(point: Point) -> Iterator[Finding]:
 def derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
     """The gradients and tangents, each with the name of the input or output."""
     if point.formulas.has_backward:
-        gradients = point.gradients()
-        yield from ((slot.title, gradients[i]) for i, slot, _ in point.active)
+        yield from ((slot.title, each) for slot, each in zip(point.slots, point.gradients()))
     if point.formulas.tangents:
         yield from ((point.titles[number], each) for number, each in tangents_at(point, point.moves).items())
 
@@ -117,10 +120,9 @@ def unread(point: Point) -> Iterator[Finding]:
         raise Inapplicable
     alone = [None if whole is None else whole if read is None else torch.zeros_like(whole) for whole, read in pairs]
     computed = point.gradients(cotangents=alone)
-    for number, slot, tensor in point.implemented:
-        moves = {number: point.moves[number]}
-        value = inner([_fitted(computed[number], tensor)[0]], list(moves.values()))
-        yield from decided("gradient of other outputs", slot.title, value, point.slope(moves, alone))
+    for i, slot in point.implemented:
+        moves = {i: point.moves[i]}
+        yield from decided("gradient of other outputs", slot.title, along(computed, moves), point.slope(moves, alone))
 
 
 def lower(point: Point) -> Iterator[Finding]:
@@ -141,11 +143,10 @@ def lower(point: Point) -> Iterator[Finding]:
         if torchs is not None:
             with suppress(FormulaError):
                 exact = torchs.gradients(cotangents=cotangents)
-        for number, slot, tensor in point.active if computed else ():
-            own, wanted = _fitted(computed[number], tensor)[0], _fitted(whole[number], tensor)[0]
+        for slot, own, wanted, theirs in zip(point.slots, computed, whole, exact or [None] * len(computed)):
             if own is None or wanted is None or not wanted.numel() or not wanted.isfinite().all():
                 continue
-            largest, theirs = wanted.abs().max(), _fitted(exact[number], tensor)[0] if exact else None
+            largest = wanted.abs().max()
             room = tolerance * (1 + largest)
             if theirs is not None:
                 off = (theirs - wanted).abs().max()
@@ -166,24 +167,6 @@ def _lower(point: Point, dtype: torch.dtype) -> Point | None:
         return Point(point.formulas, mapped(lambda each: each.to(types.get(each.dtype, each.dtype)), point.args))
     except Exception:
         return None
-
-
-def _fitted(gradient_: Tensor | None, tensor: Tensor) -> tuple[Tensor | None, tuple[str, str] | None]:
-    """A gradient as the engine accepts it (torch: `validate_outputs`), or what it has and must have."""
-    if gradient_ is None:
-        return None, None
-    if not is_float(gradient_) or (gradient_.is_complex() and not tensor.is_complex()):
-        return None, (f"a gradient of type {_type(gradient_)}", _type(tensor))
-    if gradient_.shape != tensor.shape:
-        if not _expands(tensor.shape, gradient_.shape):
-            return None, (f"a gradient of shape {list(gradient_.shape)}", f"{list(tensor.shape)}")
-        gradient_ = gradient_.sum_to_size(tensor.shape)
-    return gradient_.to(tensor.dtype), None
-
-
-def _expands(shape: Sequence[int], to: Sequence[int]) -> bool:
-    missing = len(to) - len(shape)
-    return missing >= 0 and all(a in (1, b) for a, b in zip(shape, to[missing:]))
 
 
 def masks(point: Point) -> Iterator[Finding]:
@@ -230,10 +213,9 @@ def _differences(
     names: Sequence[str] | None = None,
 ) -> Iterator[Finding]:
     """The slots, of these inputs or all, whose gradients differ, as the engine passes them on."""
-    for i, slot, tensor in point.active:
-        pair = _fitted(got[i], tensor)[0], _fitted(wanted[i], tensor)[0]
-        if (names is None or slot.name in names) and not same(*pair):
-            yield Finding(check, slot.title, shown(pair[0]), shown(pair[1]))
+    for slot, one, other in zip(point.slots, got, wanted):
+        if (names is None or slot.name in names) and not same(one, other):
+            yield Finding(check, slot.title, shown(one), shown(other))
 
 
 def layout(point: Point) -> Iterator[Finding]:
@@ -258,7 +240,7 @@ def tangents(point: Point) -> Iterator[Finding]:
         given = point.of_arguments(moves)
         computed = tangents_at(point, moves, given)
         check = f"tangent for that of {', '.join(point.slots[i].title for i in chosen)}"
-        partial = len(chosen) < len(point.slots)
+        partial = point.is_partial or len(chosen) < len(point.slots)
         if point.is_ambiguous:  # all together: by what they make of the loss
             own = [computed.get(number) for number in range(len(point.cotangents))]
             yield from decided(check, point.formulas.outputs[0], inner(point.cotangents, own), point.slope(moves))
@@ -317,7 +299,7 @@ def _compared(check: str, point: Point, computed: TangentsAt, moves: Moves) -> I
         output, title = outputs[number], point.titles[number]
         if output is None or not is_float(output):
             continue
-        if own is not None and own.shape != output.shape and not _expands(own.shape, output.shape):
+        if own is not None and not expands(own.shape, output.shape):
             yield Finding(check, title, f"a tangent of shape {list(own.shape)}", f"{list(output.shape)}")
             continue
         generator = torch.Generator().manual_seed(7)
@@ -355,10 +337,6 @@ def shown(tensor: Tensor | None) -> str:
 def first_line(error: BaseException) -> str:
     """The first line of an error's message, without what torch guesses of a missing kernel."""
     return str(error).strip().partition("\n")[0].partition(". This could be because")[0]
-
-
-def _type(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def number_of(value: float | complex, digits: int = 6) -> str:

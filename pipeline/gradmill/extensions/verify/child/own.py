@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gradmill.extensions.verify.child import checks
-from gradmill.extensions.verify.child.call_at_sample import Point, Slope, Slot, fitted, inner
+from gradmill.extensions.verify.child.call_at_sample import Point, Slope, Slot, inner
 from gradmill.extensions.verify.child.calls import tensors
 from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
 from gradmill.extensions.verify.child.domains import EVERYWHERE
@@ -40,20 +40,18 @@ def _gradients(point: Point) -> Iterator[Pair]:
         return
     wanted = point.torchs.gradients(cotangents=point.complete)
     computed = point.gradients(cotangents=point.complete)
-    for number, slot, tensor in point.implemented:
+    for i, slot in point.implemented:
 
-        def by_differences(unit: Tensor, number: int = number, slot: Slot = slot) -> Slope | None:
-            return point.slope({number: point.along(slot, unit)}) if point.domain is EVERYWHERE else None
+        def by_differences(unit: Tensor, i: int = i, slot: Slot = slot) -> Slope | None:
+            return point.slope({i: point.along(slot, unit)}) if point.domain is EVERYWHERE else None
 
-        with suppress(RuntimeError):  # a shape that the engine refuses
-            yield slot.title, fitted(computed[number], tensor), fitted(wanted[number], tensor), tensor, by_differences
+        yield slot.title, computed[i], wanted[i], slot.tensor, by_differences
 
 
 def _tangents(point: Point) -> Iterator[Pair]:
     if point.torchs is None or not point.formulas.tangents or point.is_ambiguous:
         return
     wanted, outputs = tangents_at(point.torchs, point.moves), point.outputs(point.results)
-    partial = len(point.moves) < len(point.slots)  # torch's zeros of the others, times inf, are zero; ours are nan
     for number, own in tangents_at(point, point.moves).items():
         other, output = wanted.get(number), outputs[number]
         if own is None or other is None or output is None or own.shape != other.shape:
@@ -62,7 +60,8 @@ def _tangents(point: Point) -> Iterator[Pair]:
         def by_differences(unit: Tensor, number: int = number) -> Slope | None:
             return point.slope(point.moves, point.only(number, unit))
 
-        if not (partial and bool(own.isnan().any())):
+        # Torch's zeros of inputs without a tangent, times inf, are zero; ours are nan.
+        if not (point.is_partial and bool(own.isnan().any())):
             cast = own.real if own.is_complex() and not other.is_complex() else own  # as torch does with a tangent
             yield point.titles[number], cast, other, output, by_differences
 
@@ -106,12 +105,11 @@ def infinite(point: Point) -> Iterator[Finding]:
         except FormulaError as error:  # it refuses nan
             raise Inapplicable from error
         computed = point.gradients(cotangents=cotangents)
-        for number, slot, tensor in point.active:
-            own, other, usual = (fitted(each[number], tensor) for each in (computed, wanted, plain))
-            if own is None or other is None or usual is None or tensor.is_complex() or own.shape != other.shape:
+        for i, (slot, own, other, usual) in enumerate(zip(point.slots, computed, wanted, plain)):
+            if own is None or other is None or usual is None or slot.tensor.is_complex():
                 continue
             masked = own.isnan() & other.isfinite() & (usual == 0)
-            if masked.any() and point.ignores({number: masked.to(tensor.dtype)}):
+            if masked.any() and point.ignores({i: masked.to(slot.tensor.dtype)}):
                 yield Finding(check, slot.title, shown(own), shown(other))
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from gradmill.extensions.verify.child.call_at_sample import Point, Slope, fitted, inner, normal, slope
+from gradmill.extensions.verify.child.call_at_sample import Point, Slope, along, fitted, inner, normal, slope
 from gradmill.extensions.verify.child.calls import Gradients, is_float, mapped, tensors, weighted
 from gradmill.extensions.verify.child.checks import (
     Finding,
@@ -41,8 +41,7 @@ class _Operator(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
         point: Point = ctx.point
-        found = point.gradients(cotangents=point.outputs(_with(point.results, cotangents)))
-        return None, *(fitted(found[i], tensor) for i, _, tensor in point.active)
+        return None, *point.gradients(cotangents=point.outputs(_with(point.results, cotangents)))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *moves: Tensor) -> tuple[Tensor | None, ...]:
@@ -70,7 +69,7 @@ def _with(results: list[Any], others: Iterable[Tensor]) -> list[Any]:
 
 
 def _called(point: Point, own: Iterable[Tensor]) -> tuple[Args, list[Any]]:
-    """The arguments with these tensors in the slots that have a gradient, and the results, as functions of them; in a
+    """The arguments with these tensors in the slots, and the results, as functions of them; in a
     graph without those whose gradient no formula reads."""
     own = tuple(own)
     results = _with(point.results, _Operator.apply(point, *own))  # type: ignore[no-untyped-call]
@@ -86,7 +85,7 @@ def gradients(point: Point, *of: Tensor) -> list[Tensor | None]:
     given = iter(of[len(point.moves) :])
     cotangents = [None if each is None else next(given) for each in point.cotangents]
     found = point.formulas.gradients(args, results, cotangents, point.needs)
-    return [fitted(found[i], tensor) for i, _, tensor in point.active]
+    return [fitted(found[slot.number], slot.tensor) for slot in point.slots]
 
 
 def tangents(point: Point, *own: Tensor, nested: bool = False) -> tuple[Tensor | None, ...]:
@@ -122,15 +121,16 @@ def reverse(
 
 def second(point: Point) -> Iterator[Finding]:
     """Second derivatives, reverse over reverse, next to finite differences of the gradients."""
-    weights, own = _weights(point), [tensor for _, _, tensor in point.active]
+    weights, own = _weights(point), [slot.tensor for slot in point.slots]
     known = [each for each in point.cotangents if each is not None]
     with _differentiating():
         found = reverse(partial(gradients, point), [*own, *known], weights)
     is_decided = True
-    for (number, move), computed in zip(point.moves.items(), found):
-        wanted = _slope_of_gradients(point, {number: move}, 0.0, weights)
+    for i, slot in enumerate(point.slots):
+        moves = {i: point.moves[i]}
+        wanted = _slope_of_gradients(point, moves, 0.0, weights)
         is_decided &= wanted is not None
-        yield from decided("second derivative", point.slots[number].title, inner([computed], [move]), wanted)
+        yield from decided("second derivative", slot.title, along(found, moves), wanted)
     wanted = _slope_of_gradients(point, {}, 1.0, weights)
     yield from decided("second derivative", "grad", inner(found[len(own) :], known), wanted)
     if not is_decided:
@@ -149,11 +149,11 @@ def _differentiating() -> Iterator[None]:
 
 
 def _weights(point: Point) -> list[Tensor]:
-    """A direction for each slot with a gradient, other than `point.moves`. Raises Skipped if they mean nothing."""
+    """A direction for each slot, other than `point.moves`. Raises Skipped if they mean nothing."""
     if point.is_ambiguous:
         raise Skipped("the outputs are determined only up to a symmetry")
     generator = torch.Generator().manual_seed(3)
-    return [point.along(slot, normal(tensor, generator)) for _, slot, tensor in point.active]
+    return [point.along(slot, normal(slot.tensor, generator)) for slot in point.slots]
 
 
 def _slope_of_gradients(point: Point, moves: Moves, grow: float, weights: Sequence[Tensor]) -> Slope | None:
@@ -162,8 +162,7 @@ def _slope_of_gradients(point: Point, moves: Moves, grow: float, weights: Sequen
     def value(step: float) -> float:
         results, after = point.run(point.moved(moves, step))
         cotangents = [None if each is None else each * (1.0 + step * grow) for each in point.cotangents]
-        found = point.gradients(cotangents=cotangents, args=after, results=results)
-        return inner(weights, [fitted(found[i], tensor) for i, _, tensor in point.active])
+        return inner(weights, point.gradients(cotangents=cotangents, args=after, results=results))
 
     return slope(value, single=False)
 
@@ -173,7 +172,8 @@ def forward_over_reverse(point: Point) -> Iterator[Finding]:
     to finite differences. With tangents for all of these torch needs no meta kernels, whose import takes a second."""
     weights = _weights(point)
     with _differentiating(), torch.no_grad(), forward_ad.dual_level():
-        own = [dual(tensor.detach().clone().requires_grad_(), point.moves[i]) for i, _, tensor in point.active]
+        pairs = zip(point.slots, point.moves.values())
+        own = [dual(slot.tensor.detach().clone().requires_grad_(), move) for slot, move in pairs]
         cotangents = [dual(each, each.clone()) for each in point.cotangents if each is not None]
         found = [None if each is None else tangent(each) for each in gradients(point, *own, *cotangents)]
     wanted = _slope_of_gradients(point, point.moves, 1.0, weights)
@@ -187,25 +187,25 @@ def of_tangents(point: Point) -> Iterator[Finding]:
     them. Inapplicable to lists, whose members carry tangents of their own."""
     if any(slot.member >= 0 for slot in point.slots):
         raise Inapplicable
-    along = dict(zip(point.moves, _weights(point)))
+    directions = dict(zip(point.moves, _weights(point)))
     computed = tangents_at(point, point.moves)
     generator = torch.Generator().manual_seed(13)
     weights = [normal(each, generator) for each in computed.values() if each is not None]
 
     def value(step: float) -> float:
-        found = tangents_at(Point(point.formulas, point.moved(along, step)), point.moves)
+        found = tangents_at(Point(point.formulas, point.moved(directions, step)), point.moves)
         return inner(weights, [each for each in found.values() if each is not None])
 
     if not weights or (wanted := slope(value, single=False)) is None:
         raise Inapplicable
     title, check = min(point.titles[number] for number in computed), "derivative of the tangent, {} over forward"
-    own = tuple(tensor.detach().clone() for _, _, tensor in point.active)
+    own = tuple(slot.tensor.detach().clone() for slot in point.slots)
     with _differentiating(), suppress(LookupError):  # nested in functorch: helpers of formulas ask for its tensors
         with torch.no_grad():
-            found = torch.func.jvp(partial(tangents, point, nested=True), own, tuple(along.values()))[1]
+            found = torch.func.jvp(partial(tangents, point, nested=True), own, tuple(directions.values()))[1]
         yield from decided(check.format("forward"), title, inner(weights, found), wanted)
     if point.formulas.has_backward:
         with _differentiating(), suppress(LookupError):
             with forward_ad.dual_level():
                 derivatives = reverse(partial(tangents, point), own, weights)
-            yield from decided(check.format("reverse"), title, inner(derivatives, list(along.values())), wanted)
+            yield from decided(check.format("reverse"), title, along(derivatives, directions), wanted)

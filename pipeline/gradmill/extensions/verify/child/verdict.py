@@ -320,8 +320,8 @@ def _group(sample: Sample) -> tuple[bool, tuple[str, ...]]:
 def _has_zero(point: Point) -> bool:
     """Whether the gradient of an input is zero."""
     try:
-        pairs = zip(point.gradients() if point.formulas.has_backward else [], point.slots)
-        return any(each is None or not bool(each.any()) for each, slot in pairs if slot.has_gradient)
+        found = point.gradients() if point.formulas.has_backward else ()
+        return any(each is None or not bool(each.any()) for each in found)
     except Exception:  # of the formula, or of a layout in which gradients are
         return False
 
@@ -329,7 +329,7 @@ def _has_zero(point: Point) -> bool:
 def _has_saved(point: Point) -> bool:
     """Whether an operator is part of a backward, with inputs that are not differentiated: the forward saved them, and
     formulas see them as functions of the others."""
-    differentiated = {slot.place for _, slot, _ in point.implemented}
+    differentiated = {slot.place for _, slot in point.implemented}
     saved = (any(map(is_float, tensors(each))) for i, each in enumerate(point.args) if i not in differentiated)
     return "_backward" in point.formulas.operator and any(saved)
 
