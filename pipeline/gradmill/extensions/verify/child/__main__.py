@@ -22,22 +22,8 @@ from typing import Any, TextIO
 import torch
 from torch.autograd import forward_ad
 
+from gradmill.extensions.verify.child import operators
 from gradmill.extensions.verify.child.formulas import CompiledFormulas, TorchFormulas, dual
-from gradmill.extensions.verify.child.operators import (
-    Reference,
-    device_of,
-    function_of,
-    has_kernel,
-    in_place_functions,
-    is_torchs,
-    load,
-    loaded,
-    own_formula,
-    real_only,
-    reference,
-    schema_of,
-    torchs_function,
-)
 from gradmill.extensions.verify.child.samples import samples
 from gradmill.extensions.verify.child.verdict import Verdict
 
@@ -54,10 +40,10 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # operators print, too
     torch.set_num_threads(1)
-    library = load(job["library"])
-    before = loaded()
-    known = reference(job["python"])
-    _write(answers, sorted(loaded() - before))
+    library = operators.load(job["library"])
+    before = operators.loaded()
+    known = operators.reference(job["python"])
+    _write(answers, sorted(operators.loaded() - before))
     for subject in job["subjects"]:
         _write(answers, _verdict(subject, job, library, known, partial(_begin, answers)))
 
@@ -85,26 +71,26 @@ def _write(answers: TextIO, row: object) -> None:
 
 
 def _verdict(
-    subject: Job, job: Job, library: ctypes.CDLL, known: Reference, begin: Callable[[int], None]
+    subject: Job, job: Job, library: ctypes.CDLL, known: operators.Reference, begin: Callable[[int], None]
 ) -> dict[str, Any]:
     """The verdict on one subject of a job."""
-    device = device_of(known)
+    name, device = subject["operator"], operators.device_of(known)
     try:
-        schema = schema_of(f"{subject['operator'].partition('::')[0]}::{subject['schema']}")
-        function = function_of(subject["operator"], schema, known)
-        function = real_only(function) if subject["real_only"] else function
+        schema = operators.schema_of(f"{name.partition('::')[0]}::{subject['schema']}")
+        function = operators.function_of(name, schema, known)
+        function = operators.real_only(function) if subject["real_only"] else function
         subject |= {"arguments": [each.name for each in schema.arguments]}
-        in_place = in_place_functions(subject["operator"], subject["variants"], known)
+        in_place = operators.in_place_functions(name, subject["variants"], known)
         formulas = CompiledFormulas(subject, library, function, device, in_place)
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
-    if is_torchs(subject["operator"], known) and not device.name and not has_kernel(subject["operator"]):
+    if operators.is_torchs(name, known) and not device.name and not operators.has_kernel(name):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
-    on_cpu = torchs_function(subject["operator"], schema, known)
+    on_cpu = operators.torchs_function(name, schema, known)
     forks = not device.name
     verdict = Verdict(formulas, TorchFormulas(subject, on_cpu, in_place) if on_cpu else None, forks=forks)
     listed = samples(function, schema, folder=Path(job["folder"]), forks=forks)
-    with nullcontext() if on_cpu is None else own_formula(subject["operator"]):
+    with nullcontext() if on_cpu is None else operators.own_formula(name):
         ending = {int(number): how for number, how in subject["without"].items()}
         verdict.check(islice(listed, subject["last"]), ending, begin)
         return verdict.result()

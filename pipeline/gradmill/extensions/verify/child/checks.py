@@ -23,7 +23,7 @@ from gradmill.extensions.verify.child.call_at_sample import (
     units,
 )
 from gradmill.extensions.verify.child.calls import SEED, Gradients, is_float, mapped, tensors
-from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula, primal
+from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula, dual, primal, tangent
 
 Moves = Mapping[int, Tensor]  # of slots, by number
 TangentsAt = dict[int, Tensor | None]  # of the differentiable outputs' members, by number, that have a formula
@@ -258,28 +258,24 @@ def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: Tange
     generator gives a copy of a view the view's formula, which may be in that memory."""
     if point.formulas.overwrites or point.formulas.name.endswith("_copy"):
         return
-    inputs, moves = set(map(_memory, tensors(point.after))), {_memory(each): i for i, each in enumerate(given)}
     outputs = point.outputs(point.results)
     for number, own in computed.items():
         output = outputs[number]
-        if own is None or output is None or not own.numel() or _geometry(own) != _geometry(output):
+        if own is None or output is None or (own.shape, own.dtype) != (output.shape, output.dtype) or not own.numel():
             continue
-        place = moves.get(_memory(own))
-        if place is not None and _memory(own) is not None and _memory(output) not in inputs:
+        with forward_ad.dual_level():
+            kept = tangent(dual(output.detach(), own))
+        place = next((i for i, each in enumerate(given) if _share_memory(kept, each)), None)
+        if place is not None and not any(_share_memory(output, each) for each in tensors(point.after)):
             yield Finding("shared memory", point.titles[number], point.formulas.arguments[place], "")
             return
 
 
-def _memory(tensor: Tensor | None) -> int | None:
-    """The address of a tensor's memory; None if it has none of its own."""
-    is_stored = tensor is not None and tensor.layout == torch.strided and not tensor._is_zerotensor()
-    return tensor.untyped_storage().data_ptr() if tensor is not None and is_stored else None
-
-
-def _geometry(tensor: Tensor) -> tuple[object, ...]:
-    strides = [stride for size, stride in zip(tensor.shape, tensor.stride()) if size > 1]
-    place = (tensor.storage_offset(), tensor.untyped_storage().nbytes()) if _memory(tensor) is not None else ()
-    return tensor.shape, strides, place, tensor.dtype, tensor.is_conj(), tensor.is_neg()
+def _share_memory(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None or not one.layout == other.layout == torch.strided:
+        return False
+    is_alias: bool = torch._C._is_alias_of(one, other)
+    return is_alias
 
 
 def tangents_at(point: Point, moves: Moves, given: Sequence[Tensor | None] | None = None) -> TangentsAt:

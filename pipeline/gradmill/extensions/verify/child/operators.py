@@ -122,8 +122,7 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
     LookupError if there is neither operator nor function."""
     name = operator.partition("::")[2].partition(".")[0]
     called, device = known[name] if callable(known.get(name)) else overload(operator), device_of(known)
-    arguments = schema.arguments
-    written = [i for i, each in enumerate(arguments) if each.alias_info is not None and each.alias_info.is_write]
+    arguments, written = schema.arguments, _written(schema)
 
     def function(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         values = list(args)
@@ -138,6 +137,12 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
         return values[written[0]] if result is None and written else result, tuple(values)
 
     return function
+
+
+def _written(schema: torch.FunctionSchema) -> list[int]:
+    """The places of the arguments that an operator writes to."""
+    arguments = enumerate(schema.arguments)
+    return [i for i, each in arguments if each.alias_info is not None and each.alias_info.is_write]
 
 
 def real_only(function: Function) -> Function:
@@ -160,9 +165,7 @@ def in_place_functions(operator: str, variants: Iterable[str], known: Reference)
     for name in (own, *variants):
         with suppress(LookupError):
             schema = overload(f"{namespace}::{name}")._schema
-            written = [
-                each.name for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write
-            ]
+            written = [schema.arguments[place].name for place in _written(schema)]
             if written[:1] == ["self"] and len(schema.returns) == 1:
                 found.append((name.partition(".")[0], function_of(f"{namespace}::{name}", schema, known)))
     return found

@@ -21,7 +21,6 @@ ByDifferences = Callable[[Tensor], Slope | None]
 # The title of an input or output, its derivative and torch's, the tensor that they are of or by, and differences.
 Pair = tuple[str, Tensor | None, Tensor | None, Tensor, ByDifferences]
 _MOST = 6  # elements that differ from torch's: whether differences decide
-_EQUAL = Slope(-torch.inf, torch.inf, 0)  # of a part of a complex number that does not differ
 
 
 def differences(point: Point) -> Iterator[Finding]:
@@ -80,15 +79,14 @@ def _differ(point: Point, own: Tensor | None, other: Tensor | None, of: Tensor, 
         return False
     if own.dtype != of.dtype or other.dtype != of.dtype:
         return True
-    room = 1e-8 + 1e-6 * other.abs()
-    for place in (~((own - other).abs() <= room)).flatten().nonzero().flatten().tolist()[:_MOST]:
-        for factor in (1.0, 1.0j) if of.is_complex() else (1.0,):
-            unit = torch.zeros(of.shape, dtype=of.dtype)
-            unit.view(-1)[place] = torch.tensor(factor, dtype=of.dtype)
-            values = [inner([each], [unit]) for each in (own, other)]
-            wanted = by_differences(unit) if abs(values[0] - values[1]) > float(room.flatten()[place]) else _EQUAL
-            if wanted is None or not wanted.fits(values[0]) or (wanted is not _EQUAL and wanted.fits(values[1])):
-                return True
+    apart = own - other
+    places = ~(apart.abs() <= 1e-8 + 1e-6 * other.abs())
+    for place in places.flatten().nonzero().flatten().tolist()[:_MOST]:
+        unit = torch.zeros(of.shape, dtype=of.dtype)
+        unit.view(-1)[place] = apart.flatten()[place].sgn().nan_to_num(1)
+        wanted = by_differences(unit)
+        if wanted is None or not wanted.fits(inner([own], [unit])) or wanted.fits(inner([other], [unit])):
+            return True
     return False
 
 

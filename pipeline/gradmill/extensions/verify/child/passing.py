@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 NONE, TENSOR, INT, FLOAT, BOOL, COMPLEX, STRING, LIST = range(8)
+_NUMBERS = {int: INT, float: FLOAT, bool: BOOL, complex: COMPLEX}
 _FORMATS = (torch.contiguous_format, torch.preserve_format, torch.channels_last, torch.channels_last_3d)
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
@@ -46,44 +47,30 @@ class Scope:
             tensor_at(pointer)
 
     def value(self, of: Any) -> Value:
-        """A value of an argument. TypeError for a type that no formula takes."""
-        if of is None or isinstance(of, torch.Generator):
+        """A value of an argument. ValueError for one of a type that no formula takes."""
+        if of is None or isinstance(of, (torch.Generator, torch.layout)):  # which no formula reads
             return Value(NONE)
+        if isinstance(of, torch.dtype):
+            of = torch.empty(0, dtype=of)
         if isinstance(of, Tensor):
-            return self._tensor(of)
-        if isinstance(of, bool):
-            return Value(BOOL, integer=of)
-        if isinstance(of, int):
-            return Value(INT, integer=of)
-        if isinstance(of, float):
-            return Value(FLOAT, real=of)
-        if isinstance(of, complex):
-            return Value(COMPLEX, real=of.real, imaginary=of.imag)
+            pointer = _pointer_of(torch._C._aoti.unsafe_alloc_void_ptr_from_tensor(of), None)
+            self._tensors.append(pointer)
+            return Value(TENSOR, data=pointer)
+        if type(of) in _NUMBERS:
+            return Value(_NUMBERS[type(of)], of if isinstance(of, int) else 0, of.real, of.imag)
         if isinstance(of, (str, torch.device)):
             data = ctypes.create_string_buffer(str(of).encode())
             self._kept.append(data)
             return Value(STRING, data=ctypes.addressof(data), size=len(data) - 1)
         if isinstance(of, (list, tuple)):
-            members = self.array(of)
-            return Value(LIST, data=ctypes.addressof(members), size=len(of))
-        if isinstance(of, torch.dtype):
-            return self._tensor(torch.empty(0, dtype=of))
-        if isinstance(of, torch.layout):
-            return Value(INT)
-        if of in _FORMATS:
-            return Value(INT, integer=_FORMATS.index(of))
-        raise TypeError(f"no value of type {type(of).__name__} is passed to formulas")
+            return Value(LIST, data=ctypes.addressof(self.array(of)), size=len(of))
+        return Value(INT, integer=_FORMATS.index(of))
 
     def array(self, of: Sequence[Any]) -> ctypes.Array[Value]:
         """Values one after the other."""
         values = (Value * max(len(of), 1))(*map(self.value, of))
         self._kept.append(values)
         return values
-
-    def _tensor(self, tensor: Tensor) -> Value:
-        pointer = _pointer_of(torch._C._aoti.unsafe_alloc_void_ptr_from_tensor(tensor), None)
-        self._tensors.append(pointer)
-        return Value(TENSOR, data=pointer)
 
 
 def tensor_at(pointer: int) -> Tensor:
