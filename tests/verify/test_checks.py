@@ -40,7 +40,6 @@ from gradmill.extensions.verify.child.own import is_shared
 from gradmill.extensions.verify.child.samples import Sample
 from gradmill.extensions.verify.child.second_order import forward_over_reverse, of_tangents, second
 from gradmill.extensions.verify.child.verdict import Verdict
-from gradmill.extensions.verify.child.written import written
 from gradmill.extensions.verify.process import environment
 from gradmill.extensions.verify.report import problems
 from gradmill.extensions.verify.run import Result
@@ -355,7 +354,7 @@ def test_the_formula_of_an_in_place_variant_reads_what_that_wrote_besides() -> N
     own = subject(["self", "noise"], ["result"]) | {"inputs": ["self"]}
     formulas = Written(own, noise, lambda args, grad: [grad * args[1]])
     formulas.in_place = [("mine_", noise)]
-    assert list(written(Point(formulas, (numbers(0.5, 2), numbers(0, 0))))) == []
+    assert list(checks.written(Point(formulas, (numbers(0.5, 2), numbers(0, 0))))) == []
 
 
 def test_an_in_place_variant_that_refuses_its_arguments_is_not_counted() -> None:

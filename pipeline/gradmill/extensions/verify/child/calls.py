@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,13 +12,16 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from gradmill.extensions.verify.child.probe import Probe
-from gradmill.extensions.verify.child.shapes import DIM, OVERWRITES, SCALES
 
 Values = tuple[Any, ...]
 Gradients = Sequence[Tensor | None]  # of the members of inputs or outputs; None for an undefined one
 Function = Callable[[Values], tuple[Any, Values]]  # of a call's values: what it returns, and the values after it
 
 SEED = 20
+# Which of several elements at one index such operators keep is undefined.
+OVERWRITES = re.compile("(index_copy|index_put|index_put_impl|put|scatter)_?$")
+_SCALES = {"scales": -1, "scales_w": -1, "scales_h": -2, "scales_d": -3}  # the dimension of each
+DIM = re.compile(r"dim\w*|axis|axes|dimension|.*_dim")  # the names of dimensions
 GUARD = 64  # elements on both sides of a tensor that no operator may read
 
 
@@ -75,11 +79,11 @@ class Calls:
     def _fits_scales(self, values: Sequence[Any]) -> bool:
         """Whether factors of sizes give the output's: their kernels do not check, and read past what is there."""
         named = {each.name: value for each, value in zip(self.arguments, values)}
-        scales = [each for each in SCALES if named.get(each) is not None]
+        scales = [each for each in _SCALES if named.get(each) is not None]
         if not scales or "output_size" not in named:
             return True
         before, after = named.get("input_size") or next(tensors(list(values))).shape, named["output_size"]
-        places = [SCALES[each] for each in scales]
+        places = [_SCALES[each] for each in scales]
         return after is None or all(
             int(before[place] * named[each]) == after[place]
             for each, place in zip(scales, places)

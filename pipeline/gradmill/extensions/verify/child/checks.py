@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from copy import copy
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -22,12 +23,22 @@ from gradmill.extensions.verify.child.call_at_sample import (
     unfit,
     units,
 )
-from gradmill.extensions.verify.child.calls import SEED, Gradients, is_float, mapped, tensors
-from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula, dual, primal, tangent
+from gradmill.extensions.verify.child.calls import SEED, Function, Gradients, is_float, mapped, tensors
+from gradmill.extensions.verify.child.domains import EVERYWHERE
+from gradmill.extensions.verify.child.formulas import (
+    Args,
+    FormulaError,
+    Formulas,
+    NotImplementedFormula,
+    dual,
+    primal,
+    tangent,
+)
 
 Moves = Mapping[int, Tensor]  # of slots, by number
 TangentsAt = dict[int, Tensor | None]  # of the differentiable outputs' members, by number, that have a formula
 OPERATOR = "the operator"
+SELF = "self"
 _FEW_OUTPUTS = 4  # whose gradients are undefined in all combinations; of more, one, and all but one
 _MOST = 24  # elements along each of which an input is moved
 
@@ -203,6 +214,46 @@ def undefined(point: Point) -> Iterator[Finding]:
         # Zero by nan is nan, where an undefined gradient is left out.
         whole = [own if each is not None and each.isnan().any() else each for each, own in zip(whole, part)]
         yield from _differences(f"gradient if that of {name} is undefined", point, part, whole)
+
+
+def written(point: Point) -> Iterator[Finding]:
+    """The gradients of in-place variants next to finite differences of these. Inapplicable if no variant takes the
+    arguments."""
+    formulas, own = point.formulas, dict(zip(point.formulas.arguments, point.args)).get(SELF)
+    variants: list[tuple[str, Point]] = []
+    if isinstance(own, Tensor) and is_float(own) and point.domain is EVERYWHERE:
+        for name, function in formulas.in_place if SELF not in formulas.not_implemented else ():
+            with suppress(Exception):  # whatever it raises: most refuse what would change the shape or type
+                variant = Point(_in_place(formulas, function), point.args)
+                (result,) = variant.results
+                if isinstance(result, Tensor) and (result.shape, result.dtype) == (own.shape, own.dtype):
+                    variants.append((name, variant))
+    if not variants:
+        raise Inapplicable
+    for name, variant in variants:
+        for finding in gradient(variant):
+            lacks = "" if SELF in formulas.inputs else ", as self has no formula"
+            check, computed = f"gradient where {name} writes into a view", f"{finding.computed}{lacks}"
+            yield finding._replace(check=check, computed=computed)
+
+
+def _in_place(formulas: Formulas, function: Function) -> Formulas:
+    """The formulas of an in-place function. Where `self` has none, the engine takes the Node's first gradient for that
+    of the view which is written to."""
+    variant = copy(formulas)
+    variant.function = function
+    if SELF in formulas.inputs:
+        return variant
+
+    def gradients(args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
+        found = formulas.gradients(args, results, cotangents, needs[1:])
+        return [*found[:1], *found]
+
+    variant.inputs = [SELF, *formulas.inputs]
+    variant.places = [formulas.arguments.index(name) for name in variant.inputs]
+    if not formulas.is_torchs:
+        variant.gradients = gradients  # type: ignore[method-assign]
+    return variant
 
 
 def _differences(

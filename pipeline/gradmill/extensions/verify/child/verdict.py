@@ -32,10 +32,9 @@ from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.samples import Sample, strings
 from gradmill.extensions.verify.child.second_order import forward_over_reverse, of_tangents, second
 from gradmill.extensions.verify.child.shrink import described, shrunk
-from gradmill.extensions.verify.child.written import written
 
 Check = Callable[[Point], Iterator[Finding]]
-_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, written, own.differences)
+_OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, checks.written, own.differences)
 _OF_GRADIENTS = (*_OF_EACH[:2], checks.masks, checks.undefined, checks.layout, checks.recorded)
 _DERIVED: tuple[Check, ...] = (
     second,
@@ -162,7 +161,7 @@ class Verdict:
                 shared = own.is_shared(check, finding, point.torchs)
                 found |= not shared
                 self._keep(finding, sample, check, shared, point)
-            if decides or check is written:
+            if decides or check is checks.written:
                 self._few[check, *_group(sample)] += self.done[check.__name__] - before
         if found or self.torchs is None:
             return
@@ -175,7 +174,7 @@ class Verdict:
         backward, forward = self.formulas.has_backward, bool(self.formulas.tangents)
         plain, group = sample.kind == "plain", _group(sample)
         few: dict[Check, bool] = {
-            written: bool(self.formulas.in_place) and backward and sample.kind != "point",
+            checks.written: bool(self.formulas.in_place) and backward and sample.kind != "point",
             checks.lower: plain,
             second: plain and backward,
             forward_over_reverse: plain and backward and forward,

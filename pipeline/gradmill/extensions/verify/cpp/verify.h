@@ -15,7 +15,7 @@
 
 namespace gradmill {
 
-// As `child/passing.py` declares it.
+// As `child/formulas.py` declares it.
 struct Value {
   int64_t kind;
   int64_t integer;
