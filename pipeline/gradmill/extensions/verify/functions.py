@@ -48,7 +48,7 @@ def backward(symbol: str, row: NodeRow, native: NativeFunction, own: Info, defin
             "arguments": _declared(native, own, facts),
             "results": _results(native, facts),
             "saved": lines,
-            "needs": ", ".join(f"needs[{i}]" for i in range(len(own.args_with_derivatives))),
+            "count": len(own.args_with_derivatives),
             "passed": words,
         }
     )

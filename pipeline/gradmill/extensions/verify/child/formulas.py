@@ -118,32 +118,16 @@ class CompiledFormulas(Formulas):
     ) -> None:
         super().__init__(subject, function, in_place)
         self._device = device
-        self._backward = self._of(library, subject["backward"])
-        self._forward = [self._of(library, each["symbol"]) for each in self.tangents]
-
-    @staticmethod
-    def _of(library: ctypes.CDLL, symbol: str) -> Any:
-        if not symbol:
-            return None
-        function = getattr(library, symbol)
-        function.restype = ctypes.c_char_p
-        return function
+        self._backward = getattr(library, subject["backward"]) if subject["backward"] else None
+        self._forward = [getattr(library, each["symbol"]) for each in self.tangents]
+        for function_ in filter(None, (self._backward, *self._forward)):
+            function_.restype = ctypes.c_char_p
 
     def gradients(self, args: Args, results: Sequence[Any], cotangents: Gradients, needs: Sequence[bool]) -> Gradients:
         self.calls += 1
         args, results, cotangents = self._device.there((args, list(results), list(cotangents)))
         given = zip((*self.arguments, *self.outputs, "grad"), (*args, *results, cotangents))
-        with _unwritten(given), Scope() as scope:
-            flags = (ctypes.c_bool * max(len(needs), 1))(*needs)
-            out = Value()
-            error = self._backward(
-                scope.array(args),
-                scope.array(results),
-                ctypes.byref(scope.value(cotangents)),
-                flags,
-                ctypes.byref(out),
-            )
-            return self._results(error, out)
+        return self._called(self._backward, given, args, results, (cotangents, list(needs)))
 
     def outputs_tangents(self, args: Args, results: Sequence[Any], tangents: Sequence[Any]) -> Tangents:
         computed: Tangents = {}
@@ -158,24 +142,25 @@ class CompiledFormulas(Formulas):
                 continue
             own = [f"{name}_t" for name in self.arguments]
             given = [*zip(self.arguments, args), *zip(self.outputs, results), *zip(own, tangents)]
-            with _unwritten([each for each in given if each[0] != self.overwrites]), Scope() as scope:
-                out = Value()
-                error = function(scope.array(args), scope.array(results), scope.array(tangents), ctypes.byref(out))
-                names = facts["outputs"]
-                values = self._results(error, out, names[0])
+            given, names = [each for each in given if each[0] != self.overwrites], facts["outputs"]
+            values = self._called(function, given, args, results, tangents, output=names[0])
             if len(names) == 1:
                 computed[names[0]] = values
             else:
                 computed |= {name: [value] for name, value in zip(names, values)}
         return computed
 
-    def _results(self, error: bytes | None, out: Value, output: str = "") -> list[Tensor | None]:
-        if error is None:
-            return dense(self._device.back(tensors_of(out)))
-        text = error.decode(errors="replace")
-        if lacks(text):
-            raise NotImplementedFormula(text, output)
-        raise FormulaError(text, output)
+    def _called(
+        self, function: Any, given: Iterable[tuple[str, Any]], *values: Sequence[Any], output: str = ""
+    ) -> list[Tensor | None]:
+        """What a function of the library returns. `given`: what it must not write to."""
+        with _unwritten(given), Scope() as scope:
+            out = Value()
+            error = function(*map(scope.array, values), ctypes.byref(out))
+            if error is None:
+                return dense(self._device.back(tensors_of(out)))
+            text = error.decode(errors="replace")
+            raise (NotImplementedFormula if lacks(text) else FormulaError)(text, output)
 
 
 class TorchFormulas(Formulas):

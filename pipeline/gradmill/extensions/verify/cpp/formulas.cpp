@@ -23,16 +23,16 @@ ${function}
 extern "C" const char* ${symbol}(
     const gradmill::Value* args,
     const gradmill::Value* results,
-    const gradmill::Value& gradients,
-    const bool* needs,
+    const gradmill::Value* incoming, // the gradients of the outputs, and whether each input needs one
     gradmill::Value& out) {
   using namespace torch::autograd::generated;
   return gradmill::without_exceptions([&](gradmill::Arena& arena) {
     ${arguments}
     ${results}
     ${saved}
-    variable_list grads = gradmill::vector<at::Tensor>(gradients, arena);
-    gradmill::put(out, ${node}_apply_functional(std::move(grads), {${needs}}${,passed}), arena);
+    auto grads = gradmill::get<variable_list>(incoming[0], arena);
+    auto needs = gradmill::get<std::array<bool, ${count}>>(incoming[1], arena);
+    gradmill::put(out, ${node}_apply_functional(std::move(grads), needs${,passed}), arena);
   });
 }
 //// operator
