@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 
 from msgspec import json
+from msgspec.structs import replace
 
+from gradmill.cpp.bindings import passing_of, return_names
+from gradmill.cpp.dispatcher import declared, signature_of
 from gradmill.cpp.identifiers import uses
-from gradmill.extensions.verify.functions import arguments, backward, forward, outputs
+from gradmill.cpp.types import TENSOR, TENSOR_VECTOR, argument_type, return_value_type
 from gradmill.extensions.verify.model import Code, Subject, Tangent, names_of
-from gradmill.model.autograd import Info
+from gradmill.families.nodes.plan import plan
+from gradmill.families.nodes.split import formula as gradient_function
+from gradmill.families.nodes.text import parameters
+from gradmill.families.sections import Text
+from gradmill.families.variable_type.plan.forward import in_loop
+from gradmill.model.autograd import ForwardDerivative, Info
 from gradmill.model.native import NativeFunction
 from gradmill.model.nodes import NodeRow
 from gradmill.model.schema import schema_kind
@@ -20,6 +29,7 @@ from gradmill.query.memo import digest
 from gradmill.releases.model import Release
 from gradmill.reports.served import served
 from gradmill.reports.show import operator_name
+from gradmill.rules.matching.foreach import PREFIX
 from gradmill.specs.text import decode_text
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.match import info, nodes
@@ -27,6 +37,7 @@ from gradmill.stages.schemas import function
 from gradmill.stages.set import header_label, release, spec_set, template_label
 
 OLDEST = "2.6.0"  # the first release whose Nodes have a gradient function
+_TEXT = Text(Path(__file__).parent / "cpp" / "formulas.cpp")
 _INCLUDED = re.compile(r'^#include "([^"/]+\.h)"', re.MULTILINE)
 _INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 _NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
@@ -134,3 +145,140 @@ def _read(native: NativeFunction, own: Info) -> tuple[bool, ...]:
     named = dict(zip(own.available_named_gradients, (i for i, flag in enumerate(outputs) if flag)))
     read = {named[name] for name in own.used_named_gradients}
     return tuple(i in read for i in range(len(outputs)))
+
+
+def backward(symbol: str, row: NodeRow, native: NativeFunction, own: Info, definition: str, facts: Release) -> str:
+    node = row.node or ""
+    node_plan = plan(replace(own.reverse, node=node), facts)
+    saved = {each.name: each.expr for each in (*own.all_saved_inputs, *own.all_saved_outputs)}
+    lines, words = [], []
+    for name, type_ in parameters(node_plan):
+        held = type_.removesuffix("&").strip()
+        if name == "retain_variables":
+            expression = "true"
+        elif name not in saved:  # the size of a list
+            expression = f"{name.removesuffix('_size_')}.size()"
+        else:
+            expression = f"gradmill::Held<{held}>::of({saved[name]})"
+        lines.append(f"{held} saved_{name} = {expression};")
+        words.append(f"saved_{name}")
+    return _TEXT.of(facts)["backward"].fill(
+        {
+            "symbol": symbol,
+            "node": node,
+            "function": gradient_function(definition).replace("C10_HIDDEN", "static", 1),
+            "arguments": _declared(native, own, facts),
+            "results": _results(native, facts),
+            "saved": lines,
+            "count": len(own.args_with_derivatives),
+            "passed": words,
+        }
+    )
+
+
+def outputs(native: NativeFunction) -> tuple[str, ...]:
+    """The names of a function's outputs in formulas."""
+    names = return_names(native.func)
+    return names if len(names) != 1 or native.func.returns[0].name else (native.func.returns[0].name or "result",)
+
+
+def arguments(native: NativeFunction, own: Info, facts: Release) -> list[tuple[str, str]]:
+    """Each argument's name and the C++ type of its value."""
+    how = passing_of(native, facts, symint=True)
+    return [(a.name, argument_type(a.type, how, mutable=a.is_write).value) for a in native.func.arguments]
+
+
+def _declared(native: NativeFunction, own: Info, facts: Release) -> list[str]:
+    lines = [
+        f"[[maybe_unused]] {type_} {name} = gradmill::get<{type_}>(args[{i}], arena);"
+        for i, (name, type_) in enumerate(arguments(native, own, facts))
+    ]
+    if native.func.options_index is not None:
+        options = "dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
+        lines.append(f"[[maybe_unused]] auto options = at::TensorOptions().{options};")
+    return lines
+
+
+def _results(native: NativeFunction, facts: Release) -> list[str]:
+    """The outputs as variables; an in-place function's output has the name of the argument, which it replaces."""
+    own = {a.name for a in native.func.arguments}
+    lines = []
+    for i, (name, returned) in enumerate(zip(outputs(native), native.func.returns)):
+        type_ = return_value_type(returned.type, facts.base_types)
+        value = f"gradmill::get<{type_}>(results[{i}], arena)"
+        lines.append(f"{name} = {value};" if name in own else f"[[maybe_unused]] {type_} {name} = {value};")
+    return lines
+
+
+def forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, own: Info, facts: Release) -> str:
+    """The function of a formula for tangents, and one of the operator if the formula calls that and torch lacks it."""
+    by_member = native.func.name.base.startswith(PREFIX)
+    formula = in_loop(derivative.formula) if by_member else derivative.formula
+    own_call = rf"\bat::{re.escape(native.func.name.base)}(_symint)?\("  # of an operator that torch does not declare
+    calls_itself = native.namespace != "aten" and re.search(own_call, formula)
+    required = derivative.required_inputs_fw_grad or ()  # of a foreach function's reference: some may be numbers here
+    with_tangents = [each.name for each in own.args_with_derivatives if each.name in required]
+    return _TEXT.of(facts)["forward_by_member" if by_member else "forward"].fill(
+        {
+            "operator": [_operator(f"{symbol}_operator", native, facts)] if calls_itself else [],
+            "symbol": symbol,
+            "arguments": _declared(native, own, facts),
+            "results": _results(native, facts),
+            "tangents": _tangents(native, own, by_member=by_member),
+            "type": TENSOR if by_member else _type_of(derivative),
+            "formula": re.sub(own_call, f"{symbol}_operator(", formula) if calls_itself else formula,
+            "condition": " || ".join(f"{name}_t_raw.defined()" for name in with_tangents),
+            "written": ["gradmill::check_written(self_t_raw, computed);"]
+            if schema_kind(native.func) == "inplace"
+            else [],
+        }
+    )
+
+
+def _tangents(native: NativeFunction, own: Info, *, by_member: bool) -> list[str]:
+    """The inputs' values and tangents as variables; `by_member`: those of the member `i` of a list."""
+    places = {a.name: i for i, a in enumerate(native.func.arguments)}
+    inplace = schema_kind(native.func) == "inplace"
+    listed = {a.name for a in native.func.arguments if "[" in a.type}
+    lines = []
+    for each in own.args_with_derivatives:
+        name, i = each.name, places[each.name]
+        if name in listed and not by_member:
+            continue
+        primal = f"{name}[i]._fw_primal(0)" if name in listed else f"gradmill::primal({name})"
+        tangent = f"{name}[i]._fw_grad(0)" if name in listed else f"gradmill::get<at::Tensor>(tangents[{i}], arena)"
+        in_place = str(inplace and name == "self").lower()
+        lines += [
+            f"[[maybe_unused]] at::Tensor {name}_p = {primal};",
+            f"[[maybe_unused]] at::Tensor {name}_t_raw = {tangent};",
+            f"[[maybe_unused]] at::Tensor {name}_t = gradmill::tangent({name}_t_raw, {name}_p, {in_place});",
+        ]
+    if inplace:
+        lines += [
+            f"[[maybe_unused]] at::Tensor original_self_p = gradmill::get<at::Tensor>(args[{places['self']}], arena);",
+            "[[maybe_unused]] at::Tensor original_self_t = self_t.clone();",
+        ]
+    return lines
+
+
+def _operator(name: str, native: NativeFunction, facts: Release) -> str:
+    """A C++ function that calls an operator by its name."""
+    signature = signature_of(native, facts)
+    return _TEXT.of(facts)["operator"].fill(
+        {
+            "name": name,
+            "returns": signature.returns,
+            "parameters": declared(signature.parameters),
+            "types": ", ".join(each.type for each in signature.parameters),
+            "operator": f"{native.namespace}::{native.func.name.base}",
+            "overload": native.func.name.overload,
+            "passed": ", ".join(each.name for each in signature.parameters),
+        }
+    )
+
+
+def _type_of(derivative: ForwardDerivative) -> str:
+    """The C++ type of what a formula computes."""
+    if len(derivative.var_types) == 1:
+        return f"::std::optional<{TENSOR_VECTOR if '[' in derivative.var_types[0] else TENSOR}>"
+    return f"::std::optional<::std::tuple<{','.join([TENSOR] * len(derivative.var_types))}>>"

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from gradmill.extensions.verify.child import arguments as changes
 from gradmill.extensions.verify.child import from_opinfo
-from gradmill.extensions.verify.child.arguments import SAME, Variant, as_complex, layouts, other_arguments, pairs, sizes
+from gradmill.extensions.verify.child.arguments import Variant
 from gradmill.extensions.verify.child.calls import Calls, Function, Values, is_float, mapped, same, tensors
 from gradmill.extensions.verify.child.from_opinfo import Recorded
 from gradmill.extensions.verify.child.probe import Probe
-from gradmill.extensions.verify.child.special_points import points, points_of_variants
 from gradmill.extensions.verify.child.values import made
 
 LIMIT = 8  # samples of each kind
@@ -63,13 +63,13 @@ def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: in
     has_modes = len(set(map(strings, bases))) > 1  # each has its own points
     has_layouts = not {"size", "stride"} <= {each.name for each in calls.arguments}  # else it has strides of its own
     rows = (
-        (is_checked, "plain", limit, other_arguments),
-        (is_checked, "plain", 2 * limit, pairs),
-        (is_checked and has_layouts, "layout", limit, sizes),
-        (has_layouts, "layout", limit, layouts),
-        (True, "point", 3 * limit, points),
-        (has_modes, "point", 3 * limit, lambda arguments, values: islice(points(arguments, values), 3)),
-        (is_checked, "point", 3 * limit, points_of_variants),
+        (is_checked, "plain", limit, changes.other_arguments),
+        (is_checked, "plain", 2 * limit, changes.pairs),
+        (is_checked and has_layouts, "layout", limit, changes.sizes),
+        (has_layouts, "layout", limit, changes.layouts),
+        (True, "point", 3 * limit, changes.points),
+        (has_modes, "point", 3 * limit, lambda arguments, values: islice(changes.points(arguments, values), 3)),
+        (is_checked, "point", 3 * limit, changes.points_of_variants),
     )
     kinds = (_variants(calls, kind, bases, count, variants) for wanted, kind, count, variants in rows if wanted)
     for of_each_kind in zip_longest(*kinds):  # who has no time for all sees some of each
@@ -136,7 +136,7 @@ def _bases(plain: list[Sample]) -> list[Values]:
 def _with_complex(calls: Calls, bases: list[Values]) -> Iterator[Values]:
     """The samples, and the first one with complex numbers if none has them and the operator takes them."""
     yield from bases[:1]
-    made = mapped(as_complex, bases[0]) if bases else ()
+    made = mapped(changes.as_complex, bases[0]) if bases else ()
     if bases and not any(map(_is_complex, bases)) and calls.accepts(made, finite=True):
         yield made
     yield from bases[1:]
@@ -172,7 +172,7 @@ def _variants(
         (what, *own[(turn + number) % len(own)])
         for turn in range(len(bases))
         for number, (what, own) in enumerate(of_kind.items())
-        if turn < len(own) and not (calls.overwrites and SAME in what)
+        if turn < len(own) and not (calls.overwrites and changes.SAME in what)
     )
     accepts = calls.accepts_layout if kind == "layout" else partial(calls.accepts, finite=kind != "point")
     accepted = (each for each in order if not all(map(same, *each[1:])) and accepts(each[1]))

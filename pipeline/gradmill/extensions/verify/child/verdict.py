@@ -1,4 +1,5 @@
-"""All checks of one operator: its samples, the checks of each, and the smallest sample of what is wrong."""
+"""All checks of one operator: its samples, the checks of each, and the smallest sample of what is wrong, as text that
+people can type."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,8 +17,8 @@ from torch.utils import _pytree as pytree
 
 from gradmill.extensions.verify.child import checks, own
 from gradmill.extensions.verify.child.call_at_sample import Point
-from gradmill.extensions.verify.child.calls import is_finite, is_float, tensors
-from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line
+from gradmill.extensions.verify.child.calls import Gradients, is_finite, is_float, mapped, tensors
+from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line, number_of
 from gradmill.extensions.verify.child.domains import is_convention
 from gradmill.extensions.verify.child.formulas import (
     Args,
@@ -31,7 +33,6 @@ from gradmill.extensions.verify.child.formulas import (
 from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.samples import Sample, strings
 from gradmill.extensions.verify.child.second_order import forward_over_reverse, of_tangents, second
-from gradmill.extensions.verify.child.shrink import described, shrunk
 
 Check = Callable[[Point], Iterator[Finding]]
 _OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, checks.written, own.differences)
@@ -55,6 +56,8 @@ _SECONDS = 60  # of CPU time: more leaves the verdict open
 _PART = 10  # of so many samples one is enough to verify gradients
 _TIMES = 3  # that a finding is compared again with torch's own formula
 _HEAPS = 20  # arrangements of free memory in which torch's own formula may read what a finding is about
+_TRIES = 40  # of smaller arguments
+_SHOWN = 12  # elements of a tensor
 _FEW = 3  # of torch's samples, and as many of others, of each mode get the checks that take long
 
 
@@ -347,3 +350,58 @@ def _may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool
     except Exception:
         return True
     return False
+
+
+def shrunk(args: Args, has_finding: Callable[[Args], bool]) -> Args:
+    """The smallest arguments that have a finding, of those tried."""
+    tries = iter(range(_TRIES))
+    smaller: Args | None = args
+    while smaller is not None:
+        args = smaller
+        smaller = next((each for each, _ in zip(_smaller(args), tries) if has_finding(each)), None)
+    return args
+
+
+def _smaller(args: Args) -> Iterator[Args]:
+    """Arguments with a dimension of every tensor that has its size cut to one element; then with rounded numbers."""
+    own = list(tensors(args))
+    sizes = {(-size, place) for each in own for place, size in enumerate(reversed(each.shape)) if size > 1}
+    for size, place in sorted(sizes):
+        yield mapped(partial(_cut, size=-size, dim=-1 - place), args)
+    rounded = mapped(lambda each: (each * 4).round() / 4 if each.is_floating_point() else each, args)
+    if any(not torch.equal(a, b) for a, b in zip(own, tensors(rounded))):
+        yield rounded
+
+
+def _cut(tensor: Tensor, size: int, dim: int) -> Tensor:
+    """The first element along a dimension counted from the last one, if it has this size."""
+    return tensor.narrow(dim, 0, 1) if tensor.dim() >= -dim and tensor.shape[dim] == size else tensor
+
+
+def described(formulas: Formulas, args: Args, grads: Gradients) -> str:
+    """The arguments, and the gradients of outputs: `self=tensor(0.5), other=2, grad=tensor(1.25)`. Defaults of None are
+    left out."""
+    pairs = [*zip(formulas.arguments, args), *(("grad", each) for each in grads)]
+    return ", ".join(f"{name}={_value(value)}" for name, value in pairs if value is not None)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return _tensor(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(value).removeprefix("torch.")
+
+
+def _tensor(tensor: Tensor) -> str:
+    shape = list(tensor.shape)
+    if tensor.numel() > _SHOWN or tensor.layout != torch.strided:
+        return f"tensor of shape {shape}"
+    kind = "" if tensor.dtype == torch.float64 else f", {str(tensor.dtype).removeprefix('torch.')}"
+    return f"tensor({_number(tensor.detach().tolist())}{kind})"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_number, value))}]"
+    return number_of(value, 4) if isinstance(value, float | complex) else str(value)
