@@ -26,6 +26,7 @@ from gradmill.extensions.verify.child.formulas import (
     Formulas,
     NotImplementedFormula,
     TorchFormulas,
+    primal,
     tangent,
 )
 from gradmill.extensions.verify.child.operators import (
@@ -568,6 +569,18 @@ def test_a_formula_that_loses_digits_in_float32_is_an_error_where_torchs_own_has
     points = numbers(0.3, 0.7, 1.1, 1.9)
     assert found(verdict(Sine(changed=half), torchs("aten::sin"), points)) == ["gradient if all is float32"]
     assert found(verdict(Sine(), torchs("aten::sin"), points)) == []
+
+
+def test_a_tangent_of_the_gradient_that_is_lost_is_an_error_where_torchs_own_has_it() -> None:
+    def losing(args: Args, grad: Tensor) -> Gradients:
+        gradient = grad * args[0].cos()
+        return [gradient if gradient.requires_grad else primal(gradient)]
+
+    both = subject(["self"], ["result"], "aten::sin") | {"tangents": [{"outputs": ["result"]}]}
+    own = TorchFormulas(both, function("aten::sin"))
+    formulas = Written(both, own.function, losing, lambda args, tangent: [tangent * args[0].cos()])
+    result = verdict(formulas, own, numbers(0.5, 2))
+    assert (found(result), result["shared"]) == (["tangent of the gradient"], [])
 
 
 def test_derivatives_of_tangents_are_computed_as_torch_nests_them() -> None:

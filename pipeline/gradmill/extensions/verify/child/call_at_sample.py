@@ -274,16 +274,18 @@ def slope(function: Any, single: bool) -> Slope | None:
         return None
     noise = _ROUNDINGS * _EPSILON * max(abs(after), abs(before)) / STEP
     room = 1e-5 + 1e-4 * max(abs(right), abs(left)) + noise
-    if abs(right - left) <= _KINK * (1 + abs(central)) + noise:
-        return Slope(central, central, room, lambda: ((function(_WIDE) - function(-_WIDE)) / (2 * _WIDE),) * 2)
-    if not single or max(abs(right), abs(left)) > _JUMP:
+    is_kink = abs(right - left) > _KINK * (1 + abs(central)) + noise
+    if is_kink and (not single or max(abs(right), abs(left)) > _JUMP):
         return None
+    low, high = sorted((right, left)) if is_kink else (central, central)
+    return Slope(low, high, room, partial(_bounds, function, _WIDE, is_kink=is_kink))
 
-    def wide() -> tuple[float, float]:
-        sides = (function(_WIDE) - zero) / _WIDE, (zero - function(-_WIDE)) / _WIDE
-        return min(sides), max(sides)
 
-    return Slope(min(right, left), max(right, left), room, wide)
+def _bounds(function: Any, step: float, *, is_kink: bool) -> tuple[float, float]:
+    """Those of the derivative of a function at zero by differences with a step: one-sided ones at a kink."""
+    zero, after, before = function(0.0), function(step), function(-step)
+    sides = (after - zero) / step, (zero - before) / step
+    return (min(sides), max(sides)) if is_kink else (sum(sides) / 2,) * 2
 
 
 def fine_slope(function: Any) -> Slope | None:

@@ -155,12 +155,11 @@ def is_float(tensor: Tensor) -> bool:
     return tensor.is_floating_point() or tensor.is_complex()
 
 
-def tracked(value: Any, *, graph: bool = False) -> Any:
-    """A value whose tensors require a gradient: the same ones if `graph`, which has them already."""
+def tracked(value: Any) -> Any:
+    """A value whose tensors require a gradient: those that do are the same, with their graph and tangent."""
 
     def own(tensor: Tensor) -> Tensor:
-        kept = not is_float(tensor) or (graph and tensor.requires_grad)
-        return tensor if kept else tensor.detach().requires_grad_()
+        return tensor if tensor.requires_grad or not is_float(tensor) else tensor.detach().requires_grad_()
 
     return mapped(own, value)
 

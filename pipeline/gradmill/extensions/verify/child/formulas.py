@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -172,7 +172,7 @@ class TorchFormulas(Formulas):
         graph = torch.is_grad_enabled()
         needed = {place for place, flag in zip(self.places, needs) if flag}
         with torch.enable_grad(), _of_formula():
-            passed = tuple(tracked(each, graph=graph) if i in needed else each for i, each in enumerate(args))
+            passed = tuple(tracked(each) if i in needed else each for i, each in enumerate(args))
             slots = [each for place in self.places for each in members_of(passed[place])]
             wanted = [each for each in slots if each is not None and each.requires_grad]
             flags = zip(self._results(passed), self.differentiable)
@@ -183,8 +183,8 @@ class TorchFormulas(Formulas):
             if not any(a.requires_grad for a, _ in known):
                 raise NotImplementedFormula("torch has no derivative of it")
             found = weighted([a for a, _ in known], [w for _, w in known], wanted, graph=graph)
-        by_tensor = {id(tensor): each for tensor, each in zip(wanted, dense(found))}
-        return [None if each is None else by_tensor.get(id(each)) for each in slots]
+        rest = iter(dense(found))
+        return [next(rest) if each is not None and each.requires_grad else None for each in slots]
 
     def _results(self, args: Args) -> list[Any]:
         torch.default_generator.manual_seed(SEED)
@@ -257,19 +257,8 @@ class Value(ctypes.Structure):
     )
 
 
-class Scope:
-    """Makes values for one call, and keeps what they refer to. Used in a `with` statement."""
-
-    def __init__(self) -> None:
-        self._kept: list[Any] = []
-        self._tensors: list[int] = []
-
-    def __enter__(self) -> Scope:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for pointer in self._tensors:
-            tensor_at(pointer)
+class Scope(ExitStack):
+    """Makes values for one call, and keeps what they refer to."""
 
     def value(self, of: Any) -> Value:
         """A value of an argument. ValueError for one of a type that no formula takes."""
@@ -279,13 +268,13 @@ class Scope:
             of = torch.empty(0, dtype=of)
         if isinstance(of, Tensor):
             pointer = _pointer_of(torch._C._aoti.unsafe_alloc_void_ptr_from_tensor(of), None)
-            self._tensors.append(pointer)
+            self.callback(tensor_at, pointer)
             return Value(TENSOR, data=pointer)
         if type(of) in _NUMBERS:
             return Value(_NUMBERS[type(of)], of if isinstance(of, int) else 0, of.real, of.imag)
         if isinstance(of, (str, torch.device)):
             data = ctypes.create_string_buffer(str(of).encode())
-            self._kept.append(data)
+            self.callback(id, data)
             return Value(STRING, data=ctypes.addressof(data), size=len(data) - 1)
         if isinstance(of, (list, tuple)):
             return Value(LIST, data=ctypes.addressof(self.array(of)), size=len(of))
@@ -294,7 +283,7 @@ class Scope:
     def array(self, of: Sequence[Any]) -> ctypes.Array[Value]:
         """Values one after the other."""
         values = (Value * max(len(of), 1))(*map(self.value, of))
-        self._kept.append(values)
+        self.callback(id, values)
         return values
 
 

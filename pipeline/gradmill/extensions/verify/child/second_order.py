@@ -11,18 +11,10 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from gradmill.extensions.verify.child import checks
 from gradmill.extensions.verify.child.call_at_sample import Point, Slope, along, fitted, inner, normal, slope
 from gradmill.extensions.verify.child.calls import Gradients, is_float, mapped, tensors, weighted
-from gradmill.extensions.verify.child.checks import (
-    Finding,
-    Inapplicable,
-    Lacking,
-    Moves,
-    Skipped,
-    decided,
-    first_line,
-    tangents_at,
-)
+from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Moves, decided, tangents_at
 from gradmill.extensions.verify.child.formulas import Args, FormulaError, dual, tangent
 
 
@@ -143,15 +135,15 @@ def _differentiating() -> Iterator[None]:
     try:
         yield
     except LookupError as error:
-        raise Skipped(first_line(error)) from None
+        raise checks.Skipped(checks.first_line(error)) from None
     except (RuntimeError, NotImplementedError, FormulaError) as error:
-        raise Lacking(first_line(error)) from None
+        raise checks.Lacking(checks.first_line(error)) from None
 
 
 def _weights(point: Point) -> list[Tensor]:
     """A direction for each slot, other than `point.moves`. Raises Skipped if they mean nothing."""
     if point.is_ambiguous:
-        raise Skipped("the outputs are determined only up to a symmetry")
+        raise checks.Skipped("the outputs are determined only up to a symmetry")
     generator = torch.Generator().manual_seed(3)
     return [point.along(slot, normal(slot.tensor, generator)) for slot in point.slots]
 
@@ -173,7 +165,7 @@ def forward_over_reverse(point: Point) -> Iterator[Finding]:
     weights = _weights(point)
     with _differentiating(), torch.no_grad(), forward_ad.dual_level():
         pairs = zip(point.slots, point.moves.values())
-        own = [dual(slot.tensor.detach().clone().requires_grad_(), move) for slot, move in pairs]
+        own = [dual(slot.tensor.detach().clone(), move).requires_grad_() for slot, move in pairs]
         cotangents = [dual(each, each.clone()) for each in point.cotangents if each is not None]
         found = [None if each is None else tangent(each) for each in gradients(point, *own, *cotangents)]
     wanted = _slope_of_gradients(point, point.moves, 1.0, weights)

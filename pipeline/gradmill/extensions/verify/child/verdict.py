@@ -37,12 +37,7 @@ from gradmill.extensions.verify.child.second_order import forward_over_reverse, 
 Check = Callable[[Point], Iterator[Finding]]
 _OF_EACH: tuple[Check, ...] = (checks.gradient, checks.unread, checks.written, own.differences)
 _OF_GRADIENTS = (*_OF_EACH[:2], checks.masks, checks.undefined, checks.layout, checks.recorded)
-_DERIVED: tuple[Check, ...] = (
-    second,
-    forward_over_reverse,
-    of_tangents,
-    checks.lower,
-)
+_DERIVED: tuple[Check, ...] = (second, forward_over_reverse, of_tangents, checks.lower)
 # How the source of a sample begins that torch tests derivatives at; not one of an operator that is called in the
 # backward of another one: what that operator saved are inputs of their own here.
 RECORDED = "torch's sample"
