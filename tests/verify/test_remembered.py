@@ -98,7 +98,7 @@ def test_verdicts_are_saved_while_others_are_not_known_yet(tmp_path: Path, monke
     monkeypatch.setattr("gradmill.extensions.verify.process._start", lambda: Popen(words, text=True, **streams))
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     names = ["FirstBackward0", "LastBackward0"]
-    codes = [Code(Subject(each, "", "", "", (), (), (), (), (), (), "", ()), "", frozenset(), each) for each in names]
+    codes = [Code(Subject(each, "", "", "", (), (), (), (), (), (), "", ()), "", each) for each in names]
     monkeypatch.setattr(Library, "build", lambda self, codes: Compiled(tmp_path / "formulas.so", {}))
     saved = list[str]()
 

@@ -133,7 +133,7 @@ PAST = 0.15  # seconds, after which a file is older than a run that begins
 
 
 def code(name: str) -> Code:
-    return Code(Subject(name, "", "", "", (), (), (), (), (), (), "", ()), "", frozenset(), name)
+    return Code(Subject(name, "", "", "", (), (), (), (), (), (), "", ()), "", name)
 
 
 def checked(verdict: Verdict) -> object:

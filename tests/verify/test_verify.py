@@ -173,7 +173,7 @@ def test_formulas_are_verified_again_if_a_loaded_library_changed(
 def test_a_file_of_functions_that_cannot_run_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text("import nothing_of_this_name\n")
     subject = Subject("N", "aten::neg", "neg", "neg(Tensor self) -> Tensor", (), (), (), (), (), (), "", ())
-    code = Code(subject, "", frozenset(), "")
+    code = Code(subject, "", "")
     library = tmp_path / "empty.so"
     link("c++", [], Path(installed_torch().folder, "lib", "libtorch_cpu.so"), library)
     python = str(tmp_path / "reference.py")

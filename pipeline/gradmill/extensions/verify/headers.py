@@ -50,16 +50,15 @@ class Headers:
         self._include = include
         self._texts: dict[str, str] = {}
 
-    def of(self, text: str, types: Iterable[str]) -> dict[str, str]:
-        """The headers for a source: by name, `gradmill_torch.h` among them. `text`: that of the source; `types`: the
-        C++ types in it."""
+    def of(self, text: str) -> dict[str, str]:
+        """The headers for a source with this text: by name, `gradmill_torch.h` among them."""
         files: dict[str, str] = {"ATen/TensorOperators.h": self._slim("ATen/TensorOperators.h")}
         more = [header for word, header in _WORDS.items() if re.search(rf"\b{word}\b", text)]
         included = {name for header in more for name in _OPERATOR.findall(self._text(header))}
         names = sorted({"empty_like", "zeros", "_efficientzerotensor", *self._operators(text), *included})
         for name in names:
             files[f"{_OPERATORS}/{name}.h"] = self._slim(f"{_OPERATORS}/{name}.h")
-        files["gradmill_torch.h"] = self._slim_header(text, names, more, slow=is_slow(types, text))
+        files["gradmill_torch.h"] = self._slim_header(text, names, more, slow=is_slow(text))
         return files
 
     def whole(self) -> dict[str, str]:
@@ -116,9 +115,9 @@ class Headers:
         raise LookupError(f"torch's headers have no struct {name}")
 
 
-def is_slow(types: Iterable[str], text: str) -> bool:
-    """Whether a source with this text, and these C++ types, needs headers that are slow to compile."""
-    return any(slow in each for each in (*types, text) for slow in SLOW_TYPES)
+def is_slow(text: str) -> bool:
+    """Whether a source with this text needs headers that are slow to compile."""
+    return any(slow in text for slow in SLOW_TYPES)
 
 
 _NODES = tuple(f"torch/csrc/autograd/{name}.h" for name in ("function", "node", "variable", "saved_variable"))

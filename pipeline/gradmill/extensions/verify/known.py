@@ -33,16 +33,14 @@ class Known(NamedTuple):
     def states(self) -> dict[str, str]:
         """What is known of each Node and operator, as a line: `verified`, `wrong: …`, `doubtful: …`,
         `shared with torch: …`, `not checked: …`, `not verified yet`."""
-        return {name: state for code, state in self._states() for name in code.names}
+        lines = self.lines()
+        return {name: lines.get(code.subject.name, NOT_YET) for code in self.codes for name in code.names}
 
     def entry_states(self) -> dict[str, str]:
         """The same for each entry of derivatives.yaml: that of its Node which needs most attention."""
-        ordered = sorted(self._states(), key=lambda each: _ORDER.index(each[1].partition(":")[0]), reverse=True)
-        return {code.subject.entry: state for code, state in ordered}
-
-    def _states(self) -> Iterator[tuple[Code, str]]:
-        lines = self.lines()
-        return ((code, lines.get(code.subject.name, NOT_YET)) for code in self.codes)
+        states = self.states()
+        pairs = [(code.subject.entry, states[code.subject.name]) for code in self.codes]
+        return dict(sorted(pairs, key=lambda each: _ORDER.index(each[1].partition(":")[0]), reverse=True))
 
     def lines(self) -> dict[str, str]:
         """What is known of each Node that was verified."""

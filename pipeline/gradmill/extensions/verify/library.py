@@ -139,10 +139,9 @@ class Library:
     def _compile(self, source: Path, codes: Sequence[Code], *, whole: bool) -> str:
         """Compiles a source to an object. The compiler's output if it fails, else "". `whole`: with torch's headers."""
         text = self._before + "".join(code.text for code in codes)
-        types = {type_ for code in codes for type_ in code.types}
         whole = whole or bool(self._helpers)
         headers = source.with_suffix(".whole" if whole else ".slim")
-        for name, content in (self._headers.whole() if whole else self._headers.of(text, types)).items():
+        for name, content in (self._headers.whole() if whole else self._headers.of(text)).items():
             path = headers / name
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(path), content.encode())
@@ -167,7 +166,7 @@ def _chunks(codes: Sequence[Code]) -> list[Sequence[Code]]:
     """Those with slow headers apart from the others, in sources of similar size."""
     chunks: list[Sequence[Code]] = []
     for slow in (False, True):
-        own = [code for code in codes if is_slow(code.types, code.text) == slow]
+        own = [code for code in codes if is_slow(code.text) == slow]
         chunks += [own[i : i + _CHUNK] for i in range(0, len(own), _CHUNK)]
     return chunks
 

@@ -47,12 +47,11 @@ def names_of(node: str, operators: Iterable[str]) -> set[str]:
 
 
 class Code(Struct, frozen=True):
-    """The C++ of a subject: its functions, and the headers that they need. The text is the same for every subject that
+    """The C++ of a subject: its functions. The text is the same for every subject that
     has it, whatever its place in the file."""
 
     subject: Subject
     text: str
-    types: frozenset[str]  # the C++ types of its values
     digest: str  # of all that decides the verdict, but torch
 
     @property

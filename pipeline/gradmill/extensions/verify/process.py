@@ -22,6 +22,7 @@ from gradmill.io.decoding import decode_json
 from gradmill.problems.problem import SpecError
 from gradmill.session.own_code import PACKAGE
 
+Put = Callable[[Verdict], None]
 _MOST = 4  # samples of one operator that may end a process
 # How a process ends that takes too long (`child/__main__.py`).
 _ENDED = {signal.SIGXCPU: "takes longer than a minute of CPU time", signal.SIGALRM: "takes longer than ten minutes"}
@@ -57,7 +58,7 @@ class Checker:
             for part in running:
                 part.result()
 
-    def _part(self, codes: Sequence[Code], job: dict[str, Any], put: Callable[[Verdict], None]) -> None:
+    def _part(self, codes: Sequence[Code], job: dict[str, Any], put: Put) -> None:
         """Puts the verdicts of some formulas. If a sample ends the process, the next process asks whether torch's own
         formula does so, too, and leaves it out. After too many of them one stops at the first, as memory may be spoilt
         before; if that ends as well, the next formula follows."""
@@ -75,9 +76,7 @@ class Checker:
                     put(Verdict(rest.pop(0).subject.name, unchecked=reason, files=end.files, transient=waits))
                     without = {}
 
-    def _run(
-        self, rest: list[Code], without: dict[int, str], job: dict[str, Any], put: Callable[[Verdict], None]
-    ) -> _End:
+    def _run(self, rest: list[Code], without: dict[int, str], job: dict[str, Any], put: Put) -> _End:
         """Puts the verdicts that one process finds up to its end; formulas with one are removed from `rest`. `without`:
         the numbers of samples of the first of them that end it, and how. SpecError if it ends before it checks any."""
         subjects = [msgspec.to_builtins(code.subject) | {"without": {}, "last": None} for code in rest]

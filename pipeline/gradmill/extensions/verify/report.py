@@ -17,13 +17,8 @@ from gradmill.problems.problem import Problem
 from gradmill.releases import is_at_least, minor
 
 OWN = "torch's own"  # how the checks begin that compare with torch's formula
-_TITLES = {  # of each status
-    "verified": "verified",
-    "wrong": "wrong",
-    "doubtful": "doubtful",
-    "shared": "shared with torch",
-    "unchecked": "not checked",
-}
+_STATUSES = ("verified", "wrong", "doubtful", "shared", "unchecked")
+_TITLES = {each: each for each in _STATUSES} | {"shared": "shared with torch", "unchecked": "not checked"}
 _PLACE = regex(r"\[.*")
 _CHECKS = {  # of `child/verdict.py`: what they verify
     "gradient": "gradients",

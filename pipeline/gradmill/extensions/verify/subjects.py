@@ -116,8 +116,7 @@ def _code(
     pairs = zip(subject.tangents, own.forward_derivatives)
     functions += [forward(tangent.symbol, each, native, own, facts) for tangent, each in pairs]
     text = "\n".join(functions)
-    types = frozenset(type_ for _, type_ in arguments(native, own, facts))
-    return Code(subject, text, types, digest(json.encode(subject) + text.encode()).hex())
+    return Code(subject, text, digest(json.encode(subject) + text.encode()).hex())
 
 
 def _written(own: Info) -> tuple[tuple[str, str], ...]:
@@ -167,7 +166,7 @@ def backward(symbol: str, row: NodeRow, native: NativeFunction, own: Info, defin
             "symbol": symbol,
             "node": node,
             "function": gradient_function(definition).replace("C10_HIDDEN", "static", 1),
-            "arguments": _declared(native, own, facts),
+            "arguments": _declared(native, facts),
             "results": _results(native, facts),
             "saved": lines,
             "count": len(own.args_with_derivatives),
@@ -182,16 +181,12 @@ def outputs(native: NativeFunction) -> tuple[str, ...]:
     return names if len(names) != 1 or native.func.returns[0].name else (native.func.returns[0].name or "result",)
 
 
-def arguments(native: NativeFunction, own: Info, facts: Release) -> list[tuple[str, str]]:
-    """Each argument's name and the C++ type of its value."""
+def _declared(native: NativeFunction, facts: Release) -> list[str]:
     how = passing_of(native, facts, symint=True)
-    return [(a.name, argument_type(a.type, how, mutable=a.is_write).value) for a in native.func.arguments]
-
-
-def _declared(native: NativeFunction, own: Info, facts: Release) -> list[str]:
+    types = [(a.name, argument_type(a.type, how, mutable=a.is_write).value) for a in native.func.arguments]
     lines = [
         f"[[maybe_unused]] {type_} {name} = gradmill::get<{type_}>(args[{i}], arena);"
-        for i, (name, type_) in enumerate(arguments(native, own, facts))
+        for i, (name, type_) in enumerate(types)
     ]
     if native.func.options_index is not None:
         options = "dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
@@ -222,7 +217,7 @@ def forward(symbol: str, derivative: ForwardDerivative, native: NativeFunction, 
         {
             "operator": [_operator(f"{symbol}_operator", native, facts)] if calls_itself else [],
             "symbol": symbol,
-            "arguments": _declared(native, own, facts),
+            "arguments": _declared(native, facts),
             "results": _results(native, facts),
             "tangents": _tangents(native, own, by_member=by_member),
             "type": TENSOR if by_member else _type_of(derivative),

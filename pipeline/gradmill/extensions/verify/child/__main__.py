@@ -79,16 +79,16 @@ def _verdict(
         schema = operators.schema_of(f"{name.partition('::')[0]}::{subject['schema']}")
         function = operators.function_of(name, schema, known)
         function = operators.real_only(function) if subject["real_only"] else function
-        subject |= {"arguments": [each.name for each in schema.arguments]}
-        in_place = operators.in_place_functions(name, subject["variants"], known)
-        formulas = CompiledFormulas(subject, library, function, device, in_place)
+        subject["arguments"] = [each.name for each in schema.arguments]
+        subject["in_place"] = operators.in_place_functions(name, subject["variants"], known)
+        formulas = CompiledFormulas(subject, library, function, device)
     except (LookupError, RuntimeError) as error:
         return {"name": subject["name"], "unchecked": str(error)}
     if operators.is_torchs(name, known) and not device.name and not operators.has_kernel(name):
         return {"name": subject["name"], "unchecked": "torch has no kernel of the operator for the CPU"}
     on_cpu = operators.torchs_function(name, schema, known)
     forks = not device.name
-    verdict = Verdict(formulas, TorchFormulas(subject, on_cpu, in_place) if on_cpu else None, forks=forks)
+    verdict = Verdict(formulas, TorchFormulas(subject, on_cpu) if on_cpu else None, forks=forks)
     listed = samples(function, schema, folder=Path(job["folder"]), forks=forks)
     with nullcontext() if on_cpu is None else operators.own_formula(name):
         ending = {int(number): how for number, how in subject["without"].items()}

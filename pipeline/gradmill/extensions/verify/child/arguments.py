@@ -247,11 +247,15 @@ def _next_to_each_other(
     overflow; each two of one shape equal, or apart by one of the call's numbers."""
     if len(places) < 2:
         return
-    for what, function in (("all zero", _constant(0.0)), ("all equal", _constant(0.5))):
-        yield what, replaced(values, {place: _moved(function, values[place]) for place in places})
-    paired = {place: _moved(_cycling(len(_SPECIAL) ** number), values[place]) for number, place in enumerate(places)}
-    yield "pairs of 0, -1 and 1", replaced(values, paired)
-    yield "all large", replaced(values, {place: _moved(_constant(_LARGE), values[place]) for place in places})
+    together = {
+        "all zero": [_cycle(0.0)] * len(places),
+        "all equal": [_cycle(0.5)] * len(places),
+        "pairs of 0, -1 and 1": [_cycle(*_SPECIAL, each=len(_SPECIAL) ** number) for number in range(len(places))],
+        "all large": [_cycle(_LARGE)] * len(places),
+    }
+    for what, functions in together.items():
+        pairs = zip(places, functions)
+        yield what, replaced(values, {place: _moved(function, values[place]) for place, function in pairs})
     for one, other in combinations(places, 2):
         first, second = values[one], values[other]
         if isinstance(first, Tensor) and isinstance(second, Tensor) and first.shape == second.shape and first.numel():
@@ -263,7 +267,7 @@ def _next_to_each_other(
 
 def _next_to_numbers(arguments: list[Any], values: Values, places: list[int]) -> Iterator[Variant]:
     """Special numbers as elements of all tensors, where a number of the call is zero or negative."""
-    moved = {place: _moved(_cycling(1), values[place]) for place in places}
+    moved = {place: _moved(_cycle(*_SPECIAL), values[place]) for place in places}
     for number, (argument, value) in enumerate(zip(arguments, values)):
         for special in (0.0, -1.0) if moved and _is_number(argument, value) else ():
             yield f"0, -1 and 1, {argument.name} = {special}", replaced(values, {**moved, number: special})
@@ -287,34 +291,25 @@ def _moved(function: Callable[[Tensor], Tensor | None], value: Any) -> Any:
 def _at_numbers(numbers: list[tuple[str, float]]) -> Iterator[Change]:
     """At the numbers that a call is given: thresholds, bounds."""
     for name, number in numbers:
-        yield f"at {name}", _constant(number)
+        yield f"at {name}", _cycle(number)
         yield f"around {name}", _around(number)
         if number:
-            yield f"at minus {name}", _constant(-number)
+            yield f"at minus {name}", _cycle(-number)
 
 
-def _constant(number: float) -> Callable[[Tensor], Tensor | None]:
-    return lambda each: torch.full_like(each, number)
+def _cycle(*numbers: float, each: int = 1) -> Callable[[Tensor], Tensor | None]:
+    """These numbers in turn, each so often: next to a cycle with another number of times all their pairs."""
 
-
-def _cycling(period: int) -> Callable[[Tensor], Tensor | None]:
-    """The special numbers in turn, each as often as `period` says: next to those of other periods all their pairs."""
-
-    def cycle(each: Tensor) -> Tensor:
-        numbers = torch.tensor(_SPECIAL, dtype=each.dtype)
-        return numbers[torch.arange(each.numel()) // period % len(_SPECIAL)].reshape(each.shape)
+    def cycle(tensor: Tensor) -> Tensor:
+        places = torch.arange(tensor.numel()) // each % len(numbers)
+        return torch.tensor(numbers, dtype=tensor.dtype)[places].reshape(tensor.shape)
 
     return cycle
 
 
 def _around(number: float) -> Callable[[Tensor], Tensor | None]:
-    """Alternately below and above a number."""
-
-    def near(each: Tensor) -> Tensor:
-        signs = 1 - 2 * (torch.arange(each.numel()) % 2).reshape(each.shape)
-        return number + STEP * signs.to(each.dtype)
-
-    return near
+    """Alternately above and below a number."""
+    return _cycle(number + STEP, number - STEP)
 
 
 def _is_square(each: Tensor) -> bool:
@@ -338,25 +333,25 @@ def _tied_pair(each: Tensor) -> Tensor | None:
 _FIRST: tuple[Change, ...] = (
     ("two largest equal", _tied_pair),
     ("a zero", partial(_filled, number=0.0)),
-    ("zeros", _constant(0.0)),
+    ("zeros", _cycle(0.0)),
     ("equal rows", lambda x: x[:1].expand_as(x).clone() if x.dim() > 1 and x.shape[0] > 1 else None),
     ("a nan", partial(_filled, number=math.nan)),
     ("an inf", partial(_filled, number=math.inf)),
 )
 _OTHERS: tuple[Change, ...] = (
-    ("ones", _constant(1.0)),
-    ("minus ones", _constant(-1.0)),
+    ("ones", _cycle(1.0)),
+    ("minus ones", _cycle(-1.0)),
     ("identity", lambda x: torch.eye(x.shape[-1], dtype=x.dtype).expand_as(x).clone() if _is_square(x) else None),
     ("singular", lambda x: x[..., :1, :].expand_as(x).clone() if _is_square(x) else None),
     ("around zero", _around(0.0)),
-    ("ties", _constant(0.5)),
+    ("ties", _cycle(0.5)),
     ("equal columns", lambda x: x[..., :1].expand_as(x).clone() if x.dim() and x.shape[-1] > 1 else None),
     ("a row of zeros", lambda x: _filled(x, 0, slice(x[0].numel())) if x.dim() > 1 else None),
     ("a -inf", partial(_filled, number=-math.inf)),
     ("around one", _around(1.0)),
-    ("at 3", _constant(3.0)),
-    ("at -3", _constant(-3.0)),
-    ("large", _constant(40.0)),
-    ("very negative", _constant(-40.0)),
-    ("very large", _constant(_LARGE)),
+    ("at 3", _cycle(3.0)),
+    ("at -3", _cycle(-3.0)),
+    ("large", _cycle(40.0)),
+    ("very negative", _cycle(-40.0)),
+    ("very large", _cycle(_LARGE)),
 )

@@ -198,10 +198,8 @@ def undefined(point: Point) -> Iterator[Finding]:
     counts = range(1, len(known)) if len(known) <= _FEW_OUTPUTS else (1, len(known) - 1)
     for missing in itertools.chain.from_iterable(itertools.combinations(known, count) for count in counts):
         absent = [None if i in missing else each for i, each in enumerate(point.cotangents)]
-        zeros = [
-            torch.zeros_like(each) if i in missing and each is not None else each
-            for i, each in enumerate(point.cotangents)
-        ]
+        pairs = zip(point.cotangents, absent)
+        zeros = [torch.zeros_like(each) if each is not None and left is None else each for each, left in pairs]
         name = ", ".join(point.titles[each] for each in missing)
         try:
             part = point.gradients(cotangents=absent)

@@ -58,14 +58,12 @@ class NotImplementedFormula(FormulaError):
 
 
 class Formulas:
-    """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`; `function`: the operator, called
-    with one value for each argument of its schema; `in_place`: its in-place variants, by name."""
+    """An operator, and formulas of its derivatives. `subject`: a decoded `Subject`, with its `arguments` and, by name,
+    its `in_place` variants; `function`: the operator, called with one value for each argument of its schema."""
 
     is_torchs = False
 
-    def __init__(
-        self, subject: dict[str, Any], function: Function, in_place: Sequence[tuple[str, Function]] = ()
-    ) -> None:
+    def __init__(self, subject: dict[str, Any], function: Function) -> None:
         self.name: str = subject["name"]
         self.operator: str = subject["operator"].partition("::")[2]
         self.arguments: list[str] = subject["arguments"]
@@ -78,7 +76,8 @@ class Formulas:
         self.tangents: list[dict[str, Any]] = subject["tangents"]
         self.overwrites = "self_t" if subject["inplace"] else ""  # what a formula for tangents must write to
         self.has_backward = bool(subject["backward"])
-        self.function, self.in_place = function, in_place
+        self.function = function
+        self.in_place: list[tuple[str, Function]] = subject.get("in_place", [])
         self.calls = 0  # of the operator and its formulas
 
     def call(self, args: Args) -> tuple[list[Any], Args]:
@@ -108,15 +107,8 @@ class Formulas:
 class CompiledFormulas(Formulas):
     """Formulas in a loaded library, which run on a device."""
 
-    def __init__(
-        self,
-        subject: dict[str, Any],
-        library: ctypes.CDLL,
-        function: Function,
-        device: Device,
-        in_place: Sequence[tuple[str, Function]] = (),
-    ) -> None:
-        super().__init__(subject, function, in_place)
+    def __init__(self, subject: dict[str, Any], library: ctypes.CDLL, function: Function, device: Device) -> None:
+        super().__init__(subject, function)
         self._device = device
         self._backward = getattr(library, subject["backward"]) if subject["backward"] else None
         self._forward = [getattr(library, each["symbol"]) for each in self.tangents]

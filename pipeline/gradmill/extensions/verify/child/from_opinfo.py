@@ -52,9 +52,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.source = ""
         self._name = name
-        self._small: Recorded = []
-        self._large: Recorded = []
-        self._seen: set[tuple[Any, ...]] = set()
+        self._calls: dict[tuple[Any, ...], tuple[str, Values]] = {}
         self._counts: Counter[tuple[Any, ...]] = Counter()
 
     def __torch_dispatch__(
@@ -66,18 +64,21 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def found(self) -> Recorded:
         """The small calls, or else large ones."""
-        return self._small or self._large
+        calls = list(self._calls.values())
+        return [each for each in calls if _size(each[1]) <= SMALL] or calls
 
     def _keep(self, values: Values) -> None:
-        size, key = sum(each.numel() for each in tensors(values)), signature(values)
-        mode = (any(each.is_complex() for each in tensors(values)), *(each for each in values if isinstance(each, str)))
-        if size > LARGEST or key in self._seen or not can_be_kept(values):
-            return
-        kept, most = (self._small, KEPT) if size <= SMALL else (self._large, LARGE)
-        if self._counts[size <= SMALL, *mode] < most:
-            self._seen.add(key)
-            self._counts[size <= SMALL, *mode] += 1
-            kept.append((self.source, mapped(torch.clone, values)))
+        is_small, key = _size(values) <= SMALL, signature(values)
+        is_complex = any(each.is_complex() for each in tensors(values))
+        mode = (is_small, is_complex, *(each for each in values if isinstance(each, str)))
+        is_kept = self._counts[mode] < (KEPT if is_small else LARGE) and _size(values) <= LARGEST
+        if is_kept and key not in self._calls and can_be_kept(values):
+            self._counts[mode] += 1
+            self._calls[key] = (self.source, mapped(torch.clone, values))
+
+
+def _size(values: Values) -> int:
+    return sum(each.numel() for each in tensors(values))
 
 
 def complete(schema: torch._C.FunctionSchema, args: Sequence[Any], keyword: Mapping[str, Any]) -> Values:

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child import checks
-from gradmill.extensions.verify.child.call_at_sample import Point, Slope, along, fitted, inner, normal, slope
+from gradmill.extensions.verify.child.call_at_sample import Point, Slope, along, inner, normal, slope
 from gradmill.extensions.verify.child.calls import Gradients, is_float, mapped, tensors, weighted
 from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Moves, decided, tangents_at
 from gradmill.extensions.verify.child.formulas import Args, FormulaError, dual, tangent
@@ -71,13 +71,12 @@ def _called(point: Point, own: Iterable[Tensor]) -> tuple[Args, list[Any]]:
     return point.filled(point.after, dict(zip(point.moves, own))), results
 
 
-def gradients(point: Point, *of: Tensor) -> list[Tensor | None]:
+def gradients(point: Point, *of: Tensor) -> Gradients:
     """The gradients, as a function of the slots' tensors and of the cotangents."""
     args, results = _called(point, of[: len(point.moves)])
     given = iter(of[len(point.moves) :])
     cotangents = [None if each is None else next(given) for each in point.cotangents]
-    found = point.formulas.gradients(args, results, cotangents, point.needs)
-    return [fitted(found[slot.number], slot.tensor) for slot in point.slots]
+    return point.gradients(cotangents=cotangents, args=args, results=results, graph=torch.is_grad_enabled())
 
 
 def tangents(point: Point, *own: Tensor, nested: bool = False) -> tuple[Tensor | None, ...]:
