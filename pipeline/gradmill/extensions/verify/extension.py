@@ -10,6 +10,6 @@ EXTENSION = Extension(
     printed=f"{_HERE}.report:PRINTED",
     states=f"{_HERE}.known:states_of",
     verdicts=f"{_HERE}.known",
-    garbage=f"{_HERE}.known:collect_folder",
+    garbage=f"{_HERE}.remembered:collect",
     beside=f"{_HERE}.beside:Verifying",
 )

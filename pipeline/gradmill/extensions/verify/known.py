@@ -5,19 +5,18 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.session.build import Build
-from gradmill.session.paths import VERIFIED, code_of, stores_in
+from gradmill.session.paths import VERIFIED
 
 if TYPE_CHECKING:
     from gradmill.extensions.verify.model import Code
     from gradmill.extensions.verify.run import Result, Settings
-    from gradmill.session.collect import Collected
 
 NOT_YET = "not verified yet"
 # Of states: the first one is that of an entry.
@@ -118,15 +117,3 @@ def states_of(build: Build) -> dict[str, str]:
     """What is remembered of each Node and operator, as in `Known.states`."""
     found = known(build)
     return found.states() if found is not None else {}
-
-
-def collect_folder(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
-    """What `verify` has left in a set's folder of a cache: collected for each gradmill that has a store there."""
-    folder = os.path.join(cache, name, VERIFIED)
-    if not os.path.isdir(folder) or os.path.islink(folder):
-        return
-    from gradmill.extensions.verify.remembered import collect
-    from gradmill.extensions.verify.run import version_of_torch
-
-    codes = [code_of(path) for path in stores_in(os.path.join(cache, name))]
-    yield os.path.join(name, VERIFIED), collect(Path(folder), codes, version_of_torch())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from gradmill.io.decoding import decode_json
 from gradmill.io.files import Moment, is_settled, remove_abandoned, replace_file, runs, stat_of
 from gradmill.query.memo import digest
 from gradmill.session.collect import Collected
+from gradmill.session.paths import VERIFIED, code_of, stores_in
 
 SAMPLES = "samples"  # in the folder of verdicts
 WORK = "work-"  # the prefix of the names of folders for libraries; the id of the process follows
@@ -69,10 +71,16 @@ def changed_since(began: Moment, paths: Iterable[str]) -> bool:
     return any(stat is None or not is_settled(stat, began) for stat in map(stat_of, paths))
 
 
-def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
-    """Deletes what no run will read: verdicts of another gradmill or torch, and of former texts of a Node; samples of
-    another torch; and libraries of killed runs. `codes`: the digests of gradmill's code, as stores have them in their
-    names; `torch`: the installed version, "" for none, which keeps those of all."""
+def collect(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
+    """Deletes what no run will read in a set's folder of a cache: verdicts of a gradmill that has no store there, of
+    another torch, if one is installed, and of former texts of a Node; samples of another torch; and libraries of killed
+    runs."""
+    from gradmill.extensions.verify.run import version_of_torch
+
+    folder, torch = Path(cache, name, VERIFIED), version_of_torch()
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    codes = [code_of(path) for path in stores_in(os.path.join(cache, name))]
     before = _size(folder)
     remove_killed(folder)
     stats = ((stat_of(str(path)), path) for path in folder.glob(f"{_VERDICT}*[0-9a-f]"))  # no .tmp of a run
@@ -86,7 +94,8 @@ def collect(folder: Path, codes: Collection[str], torch: str) -> Collected:
         if torch and each.name != f"{SAMPLES}-{torch}":
             shutil.rmtree(each, ignore_errors=True)
     after = _size(folder)
-    return Collected(len(paths) - len(kept), len(kept), max(before - after, 0), after)
+    found = Collected(len(paths) - len(kept), len(kept), max(before - after, 0), after)
+    yield os.path.join(name, VERIFIED), found
 
 
 def remove_killed(folder: Path) -> None:

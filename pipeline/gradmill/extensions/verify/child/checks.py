@@ -52,17 +52,13 @@ class Finding(NamedTuple):
     expected: str
 
 
-class Skipped(Exception):
-    """A check that cannot be done: why."""
-
-
 class Lacking(Exception):
     """An error of a check of second derivatives: the formula, or one of an operator that it calls, is not
     differentiable."""
 
 
 class Inapplicable(Exception):
-    """A check that has nothing to do at a sample."""
+    """A check that has nothing to do at a sample, or that cannot be done there: why."""
 
 
 def gradient(point: Point) -> Iterator[Finding]:

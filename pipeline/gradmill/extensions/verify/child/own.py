@@ -12,7 +12,7 @@ from torch import Tensor
 from gradmill.extensions.verify.child import checks
 from gradmill.extensions.verify.child.call_at_sample import Point, Slope, Slot, inner
 from gradmill.extensions.verify.child.calls import tensors
-from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Skipped, same, shown, tangents_at
+from gradmill.extensions.verify.child.checks import Finding, Inapplicable, same, shown, tangents_at
 from gradmill.extensions.verify.child.domains import EVERYWHERE
 from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula
 
@@ -119,7 +119,7 @@ def is_shared(check: Check, finding: Finding, torchs: Point | None) -> bool:
     found = list[tuple[str, str]]()
     try:
         found.extend(map(key, check(torchs)))
-    except (Skipped, Inapplicable, NotImplementedFormula):
+    except (Inapplicable, NotImplementedFormula):
         pass
     except Exception:
         return True

@@ -130,19 +130,19 @@ def second(point: Point) -> Iterator[Finding]:
 
 @contextmanager
 def _differentiating() -> Iterator[None]:
-    """For what differentiates formulas: raises Skipped or Lacking in place of other errors."""
+    """For what differentiates formulas: raises Inapplicable or Lacking in place of other errors."""
     try:
         yield
     except LookupError as error:
-        raise checks.Skipped(checks.first_line(error)) from None
+        raise Inapplicable(checks.first_line(error)) from None
     except (RuntimeError, NotImplementedError, FormulaError) as error:
         raise checks.Lacking(checks.first_line(error)) from None
 
 
 def _weights(point: Point) -> list[Tensor]:
-    """A direction for each slot, other than `point.moves`. Raises Skipped if they mean nothing."""
+    """A direction for each slot, other than `point.moves`. Raises Inapplicable if they mean nothing."""
     if point.is_ambiguous:
-        raise checks.Skipped("the outputs are determined only up to a symmetry")
+        raise Inapplicable("the outputs are determined only up to a symmetry")
     generator = torch.Generator().manual_seed(3)
     return [point.along(slot, normal(slot.tensor, generator)) for slot in point.slots]
 

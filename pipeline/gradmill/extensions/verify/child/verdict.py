@@ -18,7 +18,7 @@ from torch.utils import _pytree as pytree
 from gradmill.extensions.verify.child import checks, own
 from gradmill.extensions.verify.child.call_at_sample import Point
 from gradmill.extensions.verify.child.calls import Gradients, is_finite, is_float, mapped, tensors
-from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Lacking, Skipped, first_line, number_of
+from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Lacking, first_line, number_of
 from gradmill.extensions.verify.child.domains import is_convention
 from gradmill.extensions.verify.child.formulas import (
     Args,
@@ -104,9 +104,8 @@ class Verdict:
             else:
                 begin(number)
                 self._check(sample)
-            given = {"input": described(self.formulas, sample.args, ()), "source": sample.source, "point": sample.point}
             checked = {"checks": list(self.done - done), "skipped": list(self.skipped - skipped)}
-            self.tried.append({**given, **checked})
+            self.tried.append({**self._given(sample, sample.args), **checked})
             self.transient = time.process_time() > end
             if self.formulas.calls > _CALLS or self.transient:
                 break
@@ -188,12 +187,11 @@ class Verdict:
             found = list(check(point) if check in _OF_EACH else islice(check(point), 1))
             self.done[name] += 1
             return found
-        except Inapplicable:
-            return []
         except Overwritten as error:
             return [Finding("overwritten", str(error), "", "")]
-        except Skipped as error:
-            reason = first_line(error)
+        except Inapplicable as error:
+            if not (reason := first_line(error)):
+                return []
         except (FormulaError, Lacking) as error:
             if not _may_lack(check, point, error):
                 return [Finding("error", getattr(error, "output", ""), first_line(error), name)]
@@ -280,9 +278,12 @@ class Verdict:
     def _row(self, kept: Kept, args: Args, *, shared: bool = False, grads: bool = False) -> dict[str, Any]:
         """A finding as JSON has it. `grads`: with the gradients of the outputs."""
         finding, sample = kept.finding, kept.sample
-        given = self._point(args).cotangents if grads else ()
-        of_sample = {"input": described(self.formulas, args, given), "source": sample.source, "point": sample.point}
-        return {**finding._asdict(), **of_sample, "doubtful": self._is_doubtful(finding, sample, shared)}
+        given = self._given(sample, args, self._point(args).cotangents if grads else ())
+        return {**finding._asdict(), **given, "doubtful": self._is_doubtful(finding, sample, shared)}
+
+    def _given(self, sample: Sample, args: Args, grads: Gradients = ()) -> dict[str, Any]:
+        """A sample with these arguments, and gradients of outputs, as JSON has it."""
+        return {"input": described(self.formulas, args, grads), "source": sample.source, "point": sample.point}
 
     def _is_doubtful(self, finding: Finding, sample: Sample, shared: bool) -> bool:
         """Whether a finding may be a convention: a gradient that is not finite at a kink, or, of an operator that torch
