@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from gradmill.extensions.verify.child.calls import is_float, mapped, tensors
-from gradmill.extensions.verify.child.operators import function_of, schema_of
+from gradmill.extensions.verify.child.operators import function_of
 from gradmill.extensions.verify.child.samples import samples
 
 Args = tuple[Any, ...]
@@ -26,7 +26,7 @@ class Effects:
     """What derivatives an operator has by torch: `schema` is its text, `folder` keeps samples."""
 
     def __init__(self, schema: str, folder: Path) -> None:
-        self._schema = schema_of(f"aten::{schema}")
+        self._schema = torch._C.parse_schema(f"aten::{schema}")
         self._names = [each.name for each in self._schema.arguments]
         operator = f"aten::{schema.partition('(')[0]}"
         self._function = function_of(operator, self._schema, {})

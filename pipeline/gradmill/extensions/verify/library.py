@@ -35,8 +35,6 @@ _TEXT = {
 _FLAGS = ("-std=c++20", "-O0", "-fPIC", "-w")
 # Each source has the helpers of a file, which define what libtorch may define, too: the library's own are called.
 _LINKED = ("-shared", "-fPIC", "-w", "-Wl,-z,muldefs", "-Wl,-Bsymbolic-functions")
-# ccache reads the list of headers that the compiler wrote, and so runs no preprocessor of its own; ours are new files.
-_CCACHE = {"CCACHE_DEPEND": "1", "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime"}
 _HIDDEN = "tdbr"  # kinds of symbols that are local to a library, by nm: functions, and messages that they raise
 _DEFINED = re.compile(r"^inline [^(\n]*?(\w+)\(", re.MULTILINE)
 _ERROR = re.compile(r"^((\S+?):\d+:\d+: (?:fatal )?error: (.*))$", re.MULTILINE)
@@ -75,7 +73,6 @@ class Library:
         self._headers = Headers(torch.include)
         self._replaced = sorted(self._headers.helpers() & defined(headers))
         self._compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or ""
-        self._launcher = [path] if (path := shutil.which("ccache")) else []
 
     def build(self, codes: Sequence[Code]) -> Compiled:
         """The library of these formulas. Raises LookupError without a compiler, if the torch lacks a header, if the
@@ -148,12 +145,9 @@ class Library:
         folders = [
             f"-I{each}" for each in (headers.name, _HERE, self._torch.include, os.path.join(self._torch.include, _API))
         ]
-        output = ["-MMD" if self._helpers else "-MD", "-c", source.name, "-o", source.with_suffix(".o").name]
-        environment = os.environ if self._helpers else os.environ | _CCACHE  # which needs all headers in the list
-        command = [*self._launcher, self._compiler, *_FLAGS, *folders, *output]
-        done = subprocess.run(  # noqa: S603 - from the folder, whose name is another one in each run: so ccache finds it
-            command, check=False, capture_output=True, text=True, cwd=self._folder, env=environment
-        )
+        output = ["-MMD", "-c", source.name, "-o", source.with_suffix(".o").name]
+        command = [self._compiler, *_FLAGS, *folders, *output]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=self._folder)  # noqa: S603
         return done.stderr or "error: no reason given" if done.returncode else ""
 
 
@@ -175,10 +169,15 @@ def link(compiler: str, objects: Sequence[Path], torch: Path, path: Path) -> Non
     """Links objects to a library. `torch`: libtorch_cpu.so. LookupError if they do not link."""
     stubs = path.with_suffix(".s")
     replace_file(str(stubs), _stubs(_hidden(objects, torch)).encode())
-    command = [compiler, *_LINKED, *map(str, objects), str(stubs), "-o", str(path)]
+    _output([compiler, *_LINKED, *objects, stubs, "-o", path], "the formulas do not link")
+
+
+def _output(command: Sequence[str | Path], failure: str) -> str:
+    """What a command prints. LookupError with the `failure` and the reason if it fails."""
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
-        raise LookupError(f"the formulas do not link: {done.stderr.strip()}")
+        raise LookupError(f"{failure}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def _hidden(objects: Sequence[Path], torch: Path) -> dict[str, str]:
@@ -196,11 +195,8 @@ def _symbols(*words: str | Path) -> list[str]:
     program = shutil.which("nm") or shutil.which("llvm-nm")
     if program is None:
         raise LookupError("no program nm, which reads the symbols of libtorch: install binutils")
-    command = [program, "--format=posix", "--no-sort", *words]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
-    if done.returncode:
-        raise LookupError(f"the symbols of the formulas cannot be read: {done.stderr.strip()}")
-    return done.stdout.splitlines()
+    failure = "the symbols of the formulas cannot be read"
+    return _output([program, "--format=posix", "--no-sort", *words], failure).splitlines()
 
 
 def _stubs(hidden: dict[str, str]) -> str:

@@ -134,7 +134,7 @@ def _start() -> subprocess.Popen[str]:
 
 def environment() -> dict[str, str]:
     """That of the processes. Without its caches of freed memory, glibc fills what it frees, too, if it is told to fill
-    memory (`child/call_at_sample.py`): what reads it after that is found out."""
+    memory (`child/checks.py`): what reads it after that is found out."""
     paths = (os.path.dirname(PACKAGE), os.environ.get("PYTHONPATH", ""))
     tunables = (os.environ.get("GLIBC_TUNABLES", ""), "glibc.malloc.tcache_count=0")
     own = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "GLIBC_TUNABLES": ":".join(filter(None, tunables))}

@@ -76,7 +76,7 @@ def _verdict(
     """The verdict on one subject of a job."""
     name, device = subject["operator"], operators.device_of(known)
     try:
-        schema = operators.schema_of(f"{name.partition('::')[0]}::{subject['schema']}")
+        schema = torch._C.parse_schema(f"{name.partition('::')[0]}::{subject['schema']}")
         function = operators.function_of(name, schema, known)
         function = operators.real_only(function) if subject["real_only"] else function
         subject["arguments"] = [each.name for each in schema.arguments]

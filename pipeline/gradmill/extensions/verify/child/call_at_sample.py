@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import product
 from typing import Any, NamedTuple
 
 import torch
@@ -25,18 +22,17 @@ _FINE = 1e-7  # their relative difference where a function is smooth
 _EPSILON = 2.0**-52
 _ROUNDINGS = 4  # of a function's value
 _KINK = 1e-3  # relative difference of one-sided differences: the function is not smooth there
-_M_PERTURB = -6  # of mallopt
 _JUMP = 1e3  # a difference that is not a derivative: the function is not continuous there
 
 
 class Slot(NamedTuple):
-    """A tensor that may have a gradient: the place of its argument, its place in the list (-1: no list), and among the
-    members of all inputs."""
+    """A tensor that has a gradient: its number among the members of all inputs, the place of its argument, its place in
+    the list (-1: no list)."""
 
+    number: int
     name: str
     place: int
     member: int
-    number: int
     tensor: Tensor
 
     @property
@@ -95,8 +91,11 @@ class Point:
             for name, place in zip(formulas.inputs, formulas.places)
             for member, tensor in enumerate(members_of(self.args[place]))
         ]
-        numbered = enumerate(members)
-        self.slots = [Slot(*at, i, of) for i, (*at, of) in numbered if of is not None and is_float(of)]
+        self.slots = [
+            Slot(i, name, place, member, tensor)
+            for i, (name, place, member, tensor) in enumerate(members)
+            if tensor is not None and is_float(tensor)
+        ]
         self.is_partial = len(self.slots) < len(members)  # whether inputs have no gradient
         generator = torch.Generator().manual_seed(zlib.crc32(formulas.name.encode()))
         self.complete = [self._weight(each, generator) for each in self.outputs(self.results)]
@@ -312,18 +311,6 @@ def with_strides(value: Tensor, like: Tensor) -> Tensor:
     return zeros.copy_(value)
 
 
-@contextmanager
-def poisoned(byte: int) -> Iterator[None]:
-    """Has all memory filled, with a byte when it is allocated and with another one when it is freed, where the C
-    library can do that."""
-    perturb = getattr(ctypes.CDLL(None), "mallopt", lambda option, value: None)
-    perturb(_M_PERTURB, byte ^ 0xFF)
-    try:
-        yield
-    finally:
-        perturb(_M_PERTURB, 0)
-
-
 def inner(first: Gradients, second: Gradients) -> float:
     """The real part of the inner product of two lists of tensors; None is zero. nan where their shapes differ."""
     total = 0.0
@@ -340,21 +327,6 @@ def inner(first: Gradients, second: Gradients) -> float:
 def normal(like: Tensor, generator: torch.Generator) -> Tensor:
     """Random numbers of a tensor's shape and type."""
     return torch.randn(like.shape, dtype=like.dtype, generator=generator)
-
-
-def units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:
-    """Directions in which a tensor may move: along each element, whose place is the name, also the imaginary axis, if
-    there are at most `most`; else random ones."""
-    factors = (1.0, 1.0j) if tensor.is_complex() else (1.0,)
-    if tensor.numel() * len(factors) > most:
-        for _ in range(4):
-            yield "", normal(tensor, generator)
-        return
-    for place in product(*map(range, tensor.shape)):
-        for factor in factors:
-            unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
-            unit[place] = torch.tensor(factor, dtype=tensor.dtype)
-            yield str(list(place)) if place else "", unit
 
 
 def along(gradients: Gradients, moves: Mapping[int, Tensor]) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -12,17 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from gradmill.extensions.verify.child.call_at_sample import (
-    Point,
-    Slope,
-    along,
-    expands,
-    fitted,
-    inner,
-    poisoned,
-    unfit,
-    units,
-)
+from gradmill.extensions.verify.child.call_at_sample import Point, Slope, along, expands, fitted, inner, normal, unfit
 from gradmill.extensions.verify.child.calls import SEED, Function, Gradients, is_float, mapped, tensors
 from gradmill.extensions.verify.child.domains import EVERYWHERE
 from gradmill.extensions.verify.child.formulas import (
@@ -40,6 +31,7 @@ TangentsAt = dict[int, Tensor | None]  # of the differentiable outputs' members,
 OPERATOR = "the operator"
 SELF = "self"
 _FEW_OUTPUTS = 4  # whose gradients are undefined in all combinations; of more, one, and all but one
+_M_PERTURB = -6  # of mallopt
 _MOST = 24  # elements along each of which an input is moved
 
 
@@ -76,7 +68,7 @@ def gradient(point: Point) -> Iterator[Finding]:
             yield Finding("gradient", slot.title, *problem)
             continue
         directions = (("", point.moves[i]), ("", slot.tensor.detach()), ("", torch.ones_like(slot.tensor)))
-        for place, direction in (*units(slot.tensor, _MOST, generator), *directions):
+        for place, direction in (*_units(slot.tensor, _MOST, generator), *directions):
             moves = {i: point.along(slot, direction)}
             wanted, digits = point.slope(moves) if direction.isfinite().all() else None, 6
             if direction is point.moves[i] and wanted is not None:
@@ -93,18 +85,45 @@ def gradient(point: Point) -> Iterator[Finding]:
         yield from decided("gradient", names, along(computed, moves), point.slope(moves))
 
 
+def _units(tensor: Tensor, most: int, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:
+    """Directions in which a tensor may move: along each element, whose place is the name, also the imaginary axis, if
+    there are at most `most`; else random ones."""
+    factors = (1.0, 1.0j) if tensor.is_complex() else (1.0,)
+    if tensor.numel() * len(factors) > most:
+        for _ in range(4):
+            yield "", normal(tensor, generator)
+        return
+    for place in itertools.product(*map(range, tensor.shape)):
+        for factor in factors:
+            unit = torch.zeros(tensor.shape, dtype=tensor.dtype)
+            unit[place] = torch.tensor(factor, dtype=tensor.dtype)
+            yield str(list(place)) if place else "", unit
+
+
 def memory(point: Point) -> Iterator[Finding]:
     """The gradients and tangents for different contents of memory that is allocated or freed: the same. So are the
     outputs, or the operator is to blame: a finding of `OPERATOR`."""
     computed: list[list[tuple[str, Tensor | None]]] = []
     for byte in (0x40, 0x7F):
         torch.default_generator.manual_seed(SEED)
-        with poisoned(byte):
+        with _poisoned(byte):
             outputs = [(OPERATOR, each) for each in tensors(point.outputs(point.run(point.args)[0]))]
             computed.append([*outputs, *derivatives(point)])
     for (name, first), (_, other) in zip(*computed):
         if not same(first, other):
             yield Finding("memory", name, shown(first), shown(other))
+
+
+@contextmanager
+def _poisoned(byte: int) -> Iterator[None]:
+    """Has all memory filled, with a byte when it is allocated and with another one when it is freed, where the C
+    library can do that."""
+    perturb = getattr(ctypes.CDLL(None), "mallopt", lambda option, value: None)
+    perturb(_M_PERTURB, byte ^ 0xFF)
+    try:
+        yield
+    finally:
+        perturb(_M_PERTURB, 0)
 
 
 def derivatives(point: Point) -> Iterator[tuple[str, Tensor | None]]:
@@ -251,11 +270,7 @@ def _in_place(formulas: Formulas, function: Function) -> Formulas:
 
 
 def _differences(
-    check: str,
-    point: Point,
-    got: Gradients,
-    wanted: Gradients,
-    names: Sequence[str] | None = None,
+    check: str, point: Point, got: Gradients, wanted: Gradients, names: Sequence[str] | None = None
 ) -> Iterator[Finding]:
     """The slots, of these inputs or all, whose gradients differ, as the engine passes them on."""
     for slot, one, other in zip(point.slots, got, wanted):
@@ -308,10 +323,12 @@ def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: Tange
         output = outputs[number]
         if own is None or output is None or (own.shape, own.dtype) != (output.shape, output.dtype) or not own.numel():
             continue
+        if any(_share_memory(output, each) for each in tensors(point.after)):
+            continue
         with forward_ad.dual_level():
             kept = tangent(dual(output.detach(), own))
         place = next((i for i, each in enumerate(given) if _share_memory(kept, each)), None)
-        if place is not None and not any(_share_memory(output, each) for each in tensors(point.after)):
+        if place is not None:
             yield Finding("shared memory", point.titles[number], point.formulas.arguments[place], "")
             return
 
@@ -319,8 +336,7 @@ def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: Tange
 def _share_memory(one: Tensor | None, other: Tensor | None) -> bool:
     if one is None or other is None or not one.layout == other.layout == torch.strided:
         return False
-    is_alias: bool = torch._C._is_alias_of(one, other)
-    return is_alias
+    return bool(torch._C._is_alias_of(one, other))  # type: ignore[attr-defined]
 
 
 def tangents_at(point: Point, moves: Moves, given: Sequence[Tensor | None] | None = None) -> TangentsAt:

@@ -66,8 +66,7 @@ def is_convention(name: str, values: Mapping[str, Any]) -> bool:
 _DEFINED = re.compile("fake_quant|standard_gamma|sample_dirichlet")
 # What the callers of operators pass.
 _OF_CALLERS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
-    "_reshape_alias": lambda values: False,  # strides of a view of `self`
-    "_reshape_alias_copy": lambda values: False,
+    **dict.fromkeys(("_reshape_alias", "_reshape_alias_copy"), lambda values: False),  # strides of a view of `self`
     "as_strided_scatter": lambda values: _are_apart(values["size"], values["stride"]),
     "_weight_norm_interface": lambda values: values["g"].numel() == values["v"].shape[values["dim"]],
     "_fused_rms_norm": lambda values: (
@@ -186,20 +185,17 @@ _DOMAINS: Mapping[str, Callable[[Mapping[str, Any]], Domain]] = {
     "_linalg_eigh": lambda values: Domain({"A": _HERMITIAN}, _of_eigenvectors),
     "linalg_eig": lambda values: Domain({}, _of_eigenvectors),
     "_linalg_svd": lambda values: Domain({}, _of_singular_vectors),
-    "linalg_cholesky_ex": lambda values: Domain({"self": _POSITIVE}),
-    "cholesky": lambda values: Domain({"self": _POSITIVE}),
+    **dict.fromkeys(("linalg_cholesky_ex", "cholesky"), lambda values: Domain({"self": _POSITIVE})),
     "cholesky_inverse": lambda values: Domain({"self": _factor(values["upper"])}),
     "cholesky_solve": lambda values: Domain({"input2": _factor(values["upper"])}),
     "linalg_pinv": lambda values: Domain({"self": _HERMITIAN} if values["hermitian"] else {}),
-    "linalg_lu": lambda values: Domain({"A": _REGULAR}),
-    "linalg_lu_factor_ex": lambda values: Domain({"A": _REGULAR}),
+    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_qr"), lambda values: Domain({"A": _REGULAR})),
     "linalg_lstsq": lambda values: Domain({"self": _REGULAR}),
     "linalg_householder_product": lambda values: Domain({"tau": _reflectors(values["input"])}),
     "ormqr": lambda values: Domain({"input2": _reflectors(values["self"])}),
     "_ctc_loss": lambda values: Domain({"log_probs": _log_probabilities(values["log_probs"])}),
     "binary_cross_entropy_backward": lambda values: Domain({"self": _PROBABILITIES}),
     "polar": lambda values: Domain({"abs": _POSITIVE_NUMBERS}),
-    "linalg_qr": lambda values: Domain({"A": _REGULAR}),
     "triangular_solve": lambda values: Domain({"A": _triangle(values["upper"], values["unitriangular"])}),
     "max_unpool2d": lambda values: Domain({"indices": Part(lambda indices: _distinct(indices, 2), _same)}),
     "max_unpool3d": lambda values: Domain({"indices": Part(lambda indices: _distinct(indices, 3), _same)}),

@@ -74,11 +74,6 @@ def device_of(known: Reference) -> Device:
     return Device(name if isinstance(name, str) else "")
 
 
-def schema_of(text: str) -> torch.FunctionSchema:
-    """The schema as torch has it. RuntimeError for a text that torch does not parse."""
-    return torch._C.parse_schema(text)
-
-
 def overload(operator: str) -> Any:
     """The overload of `aten::add.Tensor`. LookupError if the installed torch has none."""
     try:

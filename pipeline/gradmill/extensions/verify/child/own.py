@@ -12,9 +12,9 @@ from torch import Tensor
 from gradmill.extensions.verify.child import checks
 from gradmill.extensions.verify.child.call_at_sample import Point, Slope, Slot, inner
 from gradmill.extensions.verify.child.calls import tensors
-from gradmill.extensions.verify.child.checks import Finding, Inapplicable, same, shown, tangents_at
+from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Lacking, first_line, same, shown, tangents_at
 from gradmill.extensions.verify.child.domains import EVERYWHERE
-from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula
+from gradmill.extensions.verify.child.formulas import FormulaError, NotImplementedFormula, is_absent, lacks
 
 Check = Callable[[Point], Iterator[Finding]]
 ByDifferences = Callable[[Tensor], Slope | None]
@@ -140,3 +140,19 @@ def wavers(point: Point | None, again: Point) -> bool:
     except Exception:
         return False
     return not all(same(one, other) for (_, one), (_, other) in zip(first, second))
+
+
+def may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool:
+    """Whether a derivative may be missing: torch's own formula lacks it as well, or nothing shows that it is there."""
+    text = first_line(error)
+    if text.startswith("Trying to use forward AD with"):  # torch may decompose what has no formula of its own
+        return True
+    if point.torchs is None:
+        return is_absent(text) or (lacks(text) and (isinstance(error, Lacking) or "the derivative for" in text))
+    if not isinstance(error, NotImplementedFormula | Lacking):
+        return False  # an error, which torch's own formula may share
+    try:
+        list(check(point.torchs))
+    except Exception:
+        return True
+    return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -250,12 +250,8 @@ def _all_alike(rng: Random) -> Theme:
     return _named({}, rng.choice(((2, 3), (2, 3), (3, 3), (3,), (), (2, 3, 3), (2, 2, 3, 3))))
 
 
-def _broadcast(rng: Random) -> Theme:
-    return lambda name: rng.choice(_BROADCAST)
-
-
-def _mixed(rng: Random) -> Theme:
-    return lambda name: rng.choice(_MIXED)
+def _any_of(shapes: Sequence[Shape]) -> Callable[[Random], Theme]:
+    return lambda rng: lambda name: rng.choice(shapes)
 
 
 def _channels(rng: Random) -> Theme:
@@ -286,4 +282,4 @@ def _images(rank: int, rng: Random, sides: Shape) -> Theme:
     return _named(shapes, (batch, CHANNELS, *[SIDE] * rank))
 
 
-_GENERAL = (_all_alike, _all_alike, _all_alike, _broadcast, _mixed, _mixed, _channels, _layers)
+_GENERAL = (*[_all_alike] * 3, _any_of(_BROADCAST), *[_any_of(_MIXED)] * 2, _channels, _layers)

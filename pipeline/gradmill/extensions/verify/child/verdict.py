@@ -20,16 +20,7 @@ from gradmill.extensions.verify.child.call_at_sample import Point
 from gradmill.extensions.verify.child.calls import Gradients, is_finite, is_float, mapped, tensors
 from gradmill.extensions.verify.child.checks import Finding, Inapplicable, Lacking, first_line, number_of
 from gradmill.extensions.verify.child.domains import is_convention
-from gradmill.extensions.verify.child.formulas import (
-    Args,
-    FormulaError,
-    Formulas,
-    NotImplementedFormula,
-    Overwritten,
-    TorchFormulas,
-    is_absent,
-    lacks,
-)
+from gradmill.extensions.verify.child.formulas import Args, FormulaError, Formulas, Overwritten, TorchFormulas
 from gradmill.extensions.verify.child.probe import Probe
 from gradmill.extensions.verify.child.samples import Sample, strings
 from gradmill.extensions.verify.child.second_order import forward_over_reverse, of_tangents, second
@@ -193,7 +184,7 @@ class Verdict:
             if not (reason := first_line(error)):
                 return []
         except (FormulaError, Lacking) as error:
-            if not _may_lack(check, point, error):
+            if not own.may_lack(check, point, error):
                 return [Finding("error", getattr(error, "output", ""), first_line(error), name)]
             reason = first_line(error)
         except Exception as error:  # of an operator that does not take what a check passes
@@ -332,22 +323,6 @@ def _has_saved(point: Point) -> bool:
     return "_backward" in point.formulas.operator and any(saved)
 
 
-def _may_lack(check: Check, point: Point, error: FormulaError | Lacking) -> bool:
-    """Whether a derivative may be missing: torch's own formula lacks it as well, or nothing shows that it is there."""
-    text = first_line(error)
-    if text.startswith("Trying to use forward AD with"):  # torch may decompose what has no formula of its own
-        return True
-    if point.torchs is None:
-        return is_absent(text) or (lacks(text) and (isinstance(error, Lacking) or "the derivative for" in text))
-    if not isinstance(error, NotImplementedFormula | Lacking):
-        return False  # an error, which torch's own formula may share
-    try:
-        list(check(point.torchs))
-    except Exception:
-        return True
-    return False
-
-
 def shrunk(args: Args, has_finding: Callable[[Args], bool]) -> Args:
     """The smallest arguments that have a finding, of those tried."""
     tries = iter(range(_TRIES))
@@ -394,10 +369,9 @@ def _tensor(tensor: Tensor) -> str:
     if tensor.numel() > _SHOWN or tensor.layout != torch.strided:
         return f"tensor of shape {shape}"
     kind = "" if tensor.dtype == torch.float64 else f", {str(tensor.dtype).removeprefix('torch.')}"
-    return f"tensor({_number(tensor.detach().tolist())}{kind})"
+    numbers = pytree.tree_map(_number, tensor.detach().tolist())
+    return f"tensor({numbers}{kind})".replace("'", "")
 
 
 def _number(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_number, value))}]"
     return number_of(value, 4) if isinstance(value, float | complex) else str(value)
