@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -71,12 +72,18 @@ def changed_since(began: Moment, paths: Iterable[str]) -> bool:
     return any(stat is None or not is_settled(stat, began) for stat in map(stat_of, paths))
 
 
+def version_of_torch() -> str:
+    """The version of this Python's torch, "" if it has none."""
+    try:
+        return metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
 def collect(cache: str, name: str) -> Iterator[tuple[str, Collected]]:
     """Deletes what no run will read in a set's folder of a cache: verdicts of a gradmill that has no store there, of
     another torch, if one is installed, and of former texts of a Node; samples of another torch; and libraries of killed
     runs."""
-    from gradmill.extensions.verify.run import version_of_torch
-
     folder, torch = Path(cache, name, VERIFIED), version_of_torch()
     if not folder.is_dir() or folder.is_symlink():
         return

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -49,17 +48,9 @@ class Result(Struct, frozen=True):
     torch: str
 
 
-def version_of_torch() -> str:
-    """The version of this Python's torch, "" if it has none."""
-    try:
-        return metadata.version("torch")
-    except metadata.PackageNotFoundError:
-        return ""
-
-
 def installed_torch() -> Torch:
     """The torch of this Python. SpecError if there is none."""
-    found, version = importlib.util.find_spec("torch"), version_of_torch()
+    found, version = importlib.util.find_spec("torch"), remembered.version_of_torch()
     if found is None or not found.submodule_search_locations or not version:
         raise SpecError(
             "verify: this Python has no torch, which runs the operators",
@@ -98,10 +89,9 @@ def verify(codes: Sequence[Code], settings: Settings) -> Result:
     return Result(tuple((code, known[key]) for key, code in zip(names, codes)), len(new), torch.version)
 
 
-def known_verdicts(codes: Iterable[Code], settings: Settings) -> Result:
+def known_verdicts(codes: Sequence[Code], settings: Settings) -> Result:
     """The verdicts of earlier runs; formulas without one are left out. Runs nothing. SpecError as `verify`."""
     torch = installed_torch()
-    codes = list(codes)
     names = keys(codes, settings, torch)
     known = remembered.known(settings.folder, names)
     return Result(tuple((code, known[key]) for key, code in zip(names, codes) if key in known), 0, torch.version)

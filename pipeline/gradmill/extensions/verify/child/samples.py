@@ -58,7 +58,10 @@ def samples(
 def _all(calls: Calls, schema: torch._C.FunctionSchema, own: Recorded, limit: int) -> Iterator[Sample]:
     plain = list(_plain(calls, schema, own, limit))
     yield from plain
-    bases = list(_with_complex(calls, _bases(plain)))
+    bases = _bases(plain)
+    if bases and not any(map(_is_complex, bases)):
+        made_complex = mapped(changes.as_complex, bases[0])
+        bases[1:1] = [made_complex] if calls.accepts(made_complex, finite=True) else []
     is_checked = not calls.probe.deaths
     has_modes = len(set(map(strings, bases))) > 1  # each has its own points
     has_layouts = not {"size", "stride"} <= {each.name for each in calls.arguments}  # else it has strides of its own
@@ -131,15 +134,6 @@ def _bases(plain: list[Sample]) -> list[Values]:
     images = [each for each in real[2:] if any(inside.dim() > 3 for inside in tensors(list(each)))]
     modes = {mode: each for each in reversed(real[2:]) if (mode := strings(each)) != strings(real[0])}
     return real[:1] + complex_[:1] + real[1:2] + images[:1] + list(modes.values())
-
-
-def _with_complex(calls: Calls, bases: list[Values]) -> Iterator[Values]:
-    """The samples, and the first one with complex numbers if none has them and the operator takes them."""
-    yield from bases[:1]
-    made = mapped(changes.as_complex, bases[0]) if bases else ()
-    if bases and not any(map(_is_complex, bases)) and calls.accepts(made, finite=True):
-        yield made
-    yield from bases[1:]
 
 
 def _is_complex(values: Values) -> bool:

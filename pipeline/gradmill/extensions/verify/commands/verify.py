@@ -6,29 +6,30 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradmill.cli.commands.report import format_of, json_text, read_other, write_output
 from gradmill.cli.commands.request import Request, check, print_report
+from gradmill.extensions.verify import report
 from gradmill.extensions.verify.known import deciding, settings_of
+from gradmill.extensions.verify.model import NOT_COMPILED, Code
+from gradmill.extensions.verify.run import Result, verify
+from gradmill.extensions.verify.subjects import codes
 from gradmill.problems.catalog.verification import UNCHECKED
+from gradmill.problems.formats import write_report
 from gradmill.problems.problem import SpecError
 from gradmill.session.revision import has_revision
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
 from gradmill.session.settings.variables import REVISION
-
-if TYPE_CHECKING:
-    from gradmill.extensions.verify.model import Code
-    from gradmill.extensions.verify.run import Result
+from gradmill.session.silences import silenced_findings
+from gradmill.session.sources import Sources
 
 _HEAD = f"{REVISION}HEAD"
 
 
 def main(request: Request) -> int:
     """Verifies formulas with the installed torch. Results are kept in the set's folder of the cache."""
-    from gradmill.extensions.verify.run import verify
-
     start = time.monotonic()
     names, options, variables = request.names, request.options, request.settings()
     if options["all"] and (names or "against" in request.variables):
@@ -36,21 +37,19 @@ def main(request: Request) -> int:
     with request.open() as session:  # closed before: a run that writes to the cache waits for all readers
         check(session, [session.stages.root("match")])
         settings = settings_of(session)
-        codes, scope = _chosen(session, names, variables, everything=options["all"])
+        chosen, scope = _chosen(session, names, variables, everything=options["all"])
         session.save_if_first()
-    result = verify(codes, settings)
+    result = verify(chosen, settings)
     seconds = time.monotonic() - start
     # The findings are placed in the files as they are now.
     with closing(Session.open(read_config(variables))) as session:
-        return _report(session, result, scope, seconds, options, details=bool(names) or len(codes) <= 5)
+        return _report(session, result, scope, seconds, options, details=bool(names) or len(chosen) <= 5)
 
 
 def _chosen(
     session: Session, names: Sequence[str], variables: dict[str, str], *, everything: bool
 ) -> tuple[list[Code], str]:
     """The formulas to verify; and a line that says how many of all these are, "" for all or those of the names."""
-    from gradmill.extensions.verify.subjects import codes
-
     own = list(codes(session.db, names))
     if everything or ("against" not in variables and (names or not has_revision(session.config.specs, "HEAD"))):
         if not (everything or names):
@@ -67,12 +66,6 @@ def _chosen(
 def _report(
     session: Session, result: Result, scope: str, seconds: float, options: dict[str, Any], *, details: bool
 ) -> int:
-    from gradmill.extensions.verify import report
-    from gradmill.extensions.verify.model import NOT_COMPILED
-    from gradmill.problems.formats import write_report
-    from gradmill.session.silences import silenced_findings
-    from gradmill.session.sources import Sources
-
     config = session.config
     problems = silenced_findings(session.db, list(report.problems(result)))
     shared = any(verdict.wrong_as_torchs for _, verdict in result.verdicts)
