@@ -201,7 +201,6 @@ def _symbols(*words: str | Path) -> list[str]:
 
 def _stubs(hidden: dict[str, str]) -> str:
     """Functions of these names that jump to libtorch's, in assembly."""
-    jump = _TEXT.get(platform.machine())
-    jumps = (jump.fill({"name": name, "place": 8 * i}) for i, name in enumerate(hidden)) if jump else ()
+    jumps = (_TEXT[platform.machine()].fill({"name": name, "place": 8 * i}) for i, name in enumerate(hidden))
     addresses = ", ".join([*hidden.values(), "0"])
     return _TEXT["stubs"].fill({"count": len(hidden), "addresses": addresses, "jumps": "".join(jumps)})

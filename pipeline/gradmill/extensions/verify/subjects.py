@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from msgspec import json
@@ -50,16 +50,13 @@ def codes(db: Database, names: Collection[str] = ()) -> Iterator[Code]:
     gradient functions."""
     names = [operator_name(name, db) for name in names]
     variants = served(db)
-    own_nodes = list(nodes(db))
-    called = [
-        names_of(row.node or name, (row.op, *variants.get((row.function, row.dispatch_key), ())))
-        for name, row in own_nodes
-    ]
+    rows = [(name, row, tuple(variants.get((row.function, row.dispatch_key), ()))) for name, row in nodes(db)]
+    called = [names_of(row.node or name, (row.op, *others)) for name, row, others in rows]
     known = set().union(*called)
     for name in names:
         if name not in known:
             raise SpecError(f"verify: nothing with formulas is called '{name}'", nearest(name, known))
-    for (name, row), own_names in zip(own_nodes, called):
+    for (name, row, others), own_names in zip(rows, called):
         if names and own_names.isdisjoint(names):
             continue
         native, own = function(db, row.function), info(db, row.function, row.dispatch_key)
@@ -71,7 +68,7 @@ def codes(db: Database, names: Collection[str] = ()) -> Iterator[Code]:
                 f"formulas of PyTorch {facts.version} cannot be verified", f"{OLDEST} or a newer release can"
             )
         definition = upstream_pieces(db, "nodes", name).get("definition", "")
-        yield _code(row, native, own, definition, tuple(variants.get((row.function, row.dispatch_key), ())), facts)
+        yield _code(row, native, own, definition, others, facts)
 
 
 def helpers(db: Database) -> str:
@@ -88,7 +85,7 @@ def helpers(db: Database) -> str:
 
 
 def _code(
-    row: NodeRow, native: NativeFunction, own: Info, definition: str, variants: Sequence[str], facts: Release
+    row: NodeRow, native: NativeFunction, own: Info, definition: str, variants: tuple[str, ...], facts: Release
 ) -> Code:
     symbol = f"gradmill_{re.sub('[^0-9A-Za-z_]', '_', row.node or '')}"
     subject = Subject(
@@ -108,7 +105,7 @@ def _code(
             for each in own.forward_derivatives
         ),
         schema_kind(native.func) == "inplace",
-        tuple(variants),
+        variants,
         row.dispatch_key,
         native.namespace != "aten" and native.func.name.base not in facts.complex_differentiable,
     )

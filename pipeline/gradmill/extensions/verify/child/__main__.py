@@ -74,7 +74,7 @@ def _verdict(
     subject: Job, job: Job, library: ctypes.CDLL, known: operators.Reference, begin: Callable[[int], None]
 ) -> dict[str, Any]:
     """The verdict on one subject of a job."""
-    name, device = subject["operator"], operators.device_of(known)
+    name, device = subject["operator"], operators.Device(known.get("device"))
     try:
         schema = torch._C.parse_schema(f"{name.partition('::')[0]}::{subject['schema']}")
         function = operators.function_of(name, schema, known)

@@ -23,11 +23,12 @@ Reference = dict[str, Any]  # the functions of a file, by name
 
 
 class Device:
-    """A device by its name as torch knows it; "" for the CPU, where nothing is moved. Operators and formulas run on a
-    vendor's device; samples, and what is computed of them, stay on the CPU."""
+    """The device that a file of reference functions names, as in `device = "cuda"`; the CPU, where nothing is moved, if
+    it names none. Operators and formulas run on a vendor's device; samples, and what is computed of them, stay on the
+    CPU."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: object) -> None:
+        self.name = name if isinstance(name, str) else ""
 
     def there(self, value: Any) -> Any:
         """A value with its tensors on the device. They require a gradient if the original ones do."""
@@ -66,12 +67,6 @@ def loaded() -> set[str]:
     modules = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
     own = {path for path in modules if path and not path.startswith(installed)}
     return own | {each[5] for each in fields if len(each) == 6 and ".so" in each[5]}
-
-
-def device_of(known: Reference) -> Device:
-    """The device that a file of reference functions names: `device = "cuda"`; the CPU if it names none."""
-    name = known.get("device")
-    return Device(name if isinstance(name, str) else "")
 
 
 def overload(operator: str) -> Any:
@@ -116,7 +111,7 @@ def function_of(operator: str, schema: torch.FunctionSchema, known: Reference) -
     and the arguments with copies of those that are written to; such a copy is the result if there is no other.
     LookupError if there is neither operator nor function."""
     name = operator.partition("::")[2].partition(".")[0]
-    called, device = known[name] if callable(known.get(name)) else overload(operator), device_of(known)
+    called, device = known[name] if callable(known.get(name)) else overload(operator), Device(known.get("device"))
     arguments, written = schema.arguments, _written(schema)
 
     def function(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:

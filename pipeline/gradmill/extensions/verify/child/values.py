@@ -127,10 +127,9 @@ class Values:
             return self._list(kind[len("List[") : -1], name, length, theme)
         if kind == "int":
             return self._integer(name, theme)
-        if name in SMALL and kind in ("float", "number"):
-            return self.rng.choice(SMALL[name])
         if kind in ("float", "number"):
-            return self.rng.choice((0.5, 2.0, 1.0, 1.5, 0.25, 3.0) if kind == "float" else (0.5, 2, 1, 1.5, 3, -0.75))
+            usual = (0.5, 2.0, 1.0, 1.5, 0.25, 3.0) if kind == "float" else (0.5, 2, 1, 1.5, 3, -0.75)
+            return self.rng.choice(SMALL.get(name, usual))
         if kind == "bool":
             return self.rng.random() < 0.5
         if kind == "str":
