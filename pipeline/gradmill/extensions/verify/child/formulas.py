@@ -1,4 +1,4 @@
-"""One operator with its compiled formulas, as functions of Python."""
+"""One operator with its compiled formulas, as functions of Python; and the values that pass to and from a library."""
 
 from __future__ import annotations
 

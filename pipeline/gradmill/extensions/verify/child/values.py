@@ -1,4 +1,5 @@
-"""Samples made from a schema alone: values that types, names and defaults suggest, and that the operator accepts."""
+"""Samples made from a schema alone: values that types, names and defaults suggest, in shapes that may fit each other,
+and that the operator accepts."""
 
 from __future__ import annotations
 
