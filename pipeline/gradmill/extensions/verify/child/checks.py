@@ -318,12 +318,12 @@ def _shared_memory(point: Point, given: Sequence[Tensor | None], computed: Tange
     generator gives a copy of a view the view's formula, which may be in that memory."""
     if point.formulas.overwrites or point.formulas.name.endswith("_copy"):
         return
-    outputs = point.outputs(point.results)
+    outputs, inputs = point.outputs(point.results), list(tensors(point.after))
     for number, own in computed.items():
         output = outputs[number]
         if own is None or output is None or (own.shape, own.dtype) != (output.shape, output.dtype) or not own.numel():
             continue
-        if any(_share_memory(output, each) for each in tensors(point.after)):
+        if torch._debug_has_internal_overlap(output) or any(_share_memory(output, each) for each in inputs):
             continue
         with forward_ad.dual_level():
             kept = tangent(dual(output.detach(), own))
