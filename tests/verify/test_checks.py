@@ -287,8 +287,9 @@ def test_a_formula_is_wrong_even_if_torch_has_none_for_the_operator() -> None:
 
 
 def test_a_complex_gradient_of_a_real_input_is_reported_with_what_to_do() -> None:
-    rows = verdict(Sine(1j), None, numbers(0.5))["findings"]
-    findings = tuple(model.Finding(**row) for row in rows)
+    result = verdict(Sine(1j), None, numbers(0.5))
+    assert "second" not in result["done"]
+    findings = tuple(model.Finding(**row) for row in result["findings"])
     code = model.Code(model.Subject("N", "aten::sin", "sin", "", (), (), (), (), (), (), "", ()), "", "")
     (problem,) = problems(Result(((code, model.Verdict("N", findings=findings)),), 1, "2.13.0"))
     assert problem.problem == "the gradient of self is of type complex128, and must be float64"

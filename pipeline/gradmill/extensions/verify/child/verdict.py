@@ -140,14 +140,15 @@ class Verdict:
             else:
                 self._keep(finding, sample, checks.memory, shared=False)
             return
-        found, decides = False, not _has_zero(point)  # else another sample may decide more
+        found, refused, decides = False, False, not _has_zero(point)  # else another sample may decide more
         for check in self._checks(sample):
-            if check in _DERIVED and not point.is_smooth:
+            if check in _DERIVED and (refused or not point.is_smooth):
                 continue
             before = self.done[check.__name__]
             for finding in self._run(check, point):
                 shared = own.is_shared(check, finding, point.torchs)
                 found |= not shared
+                refused |= finding.computed.startswith("a gradient of")  # by the engine
                 self._keep(finding, sample, check, shared, point)
             if decides or check is checks.written:
                 self._few[check, *_group(sample)] += self.done[check.__name__] - before
