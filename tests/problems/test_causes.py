@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from gradmill.problems.causes import causes
-from gradmill.problems.problem import LAST, CONTRADICTION, Problem
+from gradmill.problems.problem import CONTRADICTION, LAST, Problem
 
 KINDS = [
     Problem(role, entry, op, "wrong", field=field, warning=warning, derived=derived, rank=rank)

@@ -18,7 +18,7 @@ from gradmill.families.nodes.plan import plan
 from gradmill.families.nodes.split import formula as gradient_function
 from gradmill.families.nodes.text import parameters
 from gradmill.families.sections import Text
-from gradmill.families.variable_type.plan.forward import in_loop
+from gradmill.families.variable_type.steps.forward import in_loop
 from gradmill.model.autograd import ForwardDerivative, Info
 from gradmill.model.native import NativeFunction
 from gradmill.model.nodes import NodeRow

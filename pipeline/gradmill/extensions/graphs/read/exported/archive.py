@@ -59,6 +59,8 @@ def _read(archive: zipfile.ZipFile) -> bytes:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, what: str) -> bytes:
+    if member.flag_bits & 1:
+        raise OSError(EINVAL, f"{what} is encrypted: write it with torch.export.save")
     if member.file_size > MAX_MODEL:
         raise OSError(EFBIG, f"{what} has {member.file_size} bytes; at most {MAX_MODEL} are allowed")
     return archive.read(member)  # no more than that
