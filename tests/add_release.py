@@ -64,7 +64,7 @@ _COMMENT = re.compile(r"//.*")
 _KNOWN = re.compile(r"(?<=^KNOWN = \(\n)(?: {4}\"[\d.]+\",\n)+(?=\)$)", re.MULTILINE)
 _NAMES_OF = re.compile(r"(?<=^NAMES_OF = \")[\d.]+", re.MULTILINE)
 _RANGE = re.compile(r"[\d.]+ to [\d.]+(?= are supported)")  # in the README
-_SHOWN = 10  # that differ, of each kind
+_SHOWN = 10  # that differ, of each kind but rows
 
 Row = str
 Table = dict[Row, set[str]]  # to the minor releases that have it
@@ -207,10 +207,11 @@ def check(version: str, source: Source) -> bool:
             parts["error"] = [str(error)]
             print(version)
     for what, lines in parts.items():
-        for each in lines[:_SHOWN]:
+        shown = len(lines) if what == "rule" else _SHOWN  # every missing row has to be written
+        for each in lines[:shown]:
             print(f"{'':10}{what}: {each}")
-        if len(lines) > _SHOWN:
-            print(f"{'':10}{what}: {len(lines) - _SHOWN} more")
+        if len(lines) > shown:
+            print(f"{'':10}{what}: {len(lines) - shown} more")
     return not any(parts.values())
 
 
