@@ -258,6 +258,13 @@ def test_the_manifest_names_files_within_the_set(built: Vendor) -> None:
     assert str(built.folder) not in json.dumps(manifest)
 
 
+def test_a_diff_that_leaves_nothing_of_a_file_is_applied(vendor: Vendor) -> None:
+    base, text = vendor.folder / "base" / "native_functions.yaml", "- func: exp(Tensor self) -> Tensor"
+    base.write_text(text)
+    vendor.path("base_functions.patch").write_text(f"@@ -1 +0,0 @@\n-{text}\n\\ No newline at end of file\n")
+    vendor.run().failed("native_functions.yaml:1:1: error: the file is empty", status=1)
+
+
 def test_reports_work_on_layers(built: Vendor) -> None:
     shown = built.run("show", "specs", "plugin::add.Tensor").rows
     assert [row["entry"].rpartition(" ")[2] for row in shown] == ["@plugin", "@plugin"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import selectors
 import subprocess
 import sys
 from functools import lru_cache
 from importlib.resources import files
-from select import select
 from typing import Any
 
 import msgspec
@@ -44,8 +44,9 @@ class Process:
         assert self._child.stdout is not None
         try:
             self._send((hook, arguments))
-            ready, _, _ = select([self._child.stdout], [], [], LIMIT)
-            line = self._child.stdout.readline() if ready else None
+            with selectors.DefaultSelector() as selector:  # of any number of open files
+                selector.register(self._child.stdout, selectors.EVENT_READ)
+                line = self._child.stdout.readline() if selector.select(LIMIT) else None
         except BrokenPipeError:
             line = b""
         if line:

@@ -83,7 +83,8 @@ def changed(db: Database, key: str) -> list[Line] | None:
     lines = None if whole is None else lines_of(whole)
     for number, diff in enumerate(source(db, key).diffs, 1):
         if lines is not None:
-            lines = parse_file(db, diff, partial(apply, lines, number=number, name=source(db, key).file)) or lines
+            after = parse_file(db, diff, partial(apply, lines, number=number, name=source(db, key).file))
+            lines = lines if after is None else after  # it may have none left
     return lines
 
 
