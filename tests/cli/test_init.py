@@ -30,6 +30,7 @@ def test_what_it_writes_passes_a_check_and_a_run(tmp_path: Path, base: str) -> N
     assert check == (0, "set: no problems\n", NOTICE)
     run = forked.gradmill([], folder)
     assert (run.status, run.stderr) == (0, NOTICE)
+    assert (folder / "cache" / "set" / ".gitignore").read_bytes() == b"*\n"
     assert b"struct TORCH_API CubeBackward0 : " in (folder / "generated" / "set" / "Functions.h").read_bytes()
     names = ("cube", "toy::cube", "torch.ops.toy.cube")
     explained = [forked.gradmill(["explain", name], folder).stdout for name in names]

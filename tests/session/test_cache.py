@@ -33,7 +33,7 @@ FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
 
 # The files of a set's folder in the cache.
-_IN_FOLDER = "rows rows-wal rows-shm last lock set manifest.json manifest.json.d units.json"
+_IN_FOLDER = "rows rows-wal rows-shm last lock set manifest.json manifest.json.d units.json .gitignore"
 FILES = _IN_FOLDER.split()
 
 

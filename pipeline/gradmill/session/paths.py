@@ -21,7 +21,7 @@ from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError, all_of
 from gradmill.query.memo import digest, encode
 from gradmill.session.answer import ANSWER, OWNER
-from gradmill.session.output.folder_record import FolderRecord, owner_at, owner_from
+from gradmill.session.output.folder_record import ALL_IGNORED, IGNORE, FolderRecord, owner_at, owner_from
 from gradmill.session.output.outputs import is_manifest, refusal, refused
 from gradmill.session.settings.config import Config
 from gradmill.specs.find import former_owner
@@ -41,7 +41,7 @@ _A_STORE = rf"{_STORE}[0-9a-f]{{{_CODE}}}"
 _IS_STORE = regex(_A_STORE)
 _OWN = regex(
     rf"(?:{_A_STORE}(?:-wal|-shm|{FAILED})?|(?:{RECORD}|{ANSWER}|{_WRITTEN}|{TASKS})[0-9a-f]{{{_DIGITS}}}"
-    rf"|lock|{OWNER}|manifest\.json(?:\.d)?|units\.json)(?![^.])"
+    rf"|lock|{OWNER}|\{IGNORE}|manifest\.json(?:\.d)?|units\.json)(?![^.])"
 )
 # Settings that are not in the name of a record: those that change no file, and those that it has in another form.
 _UNRECORDED = "specs cache strict warning format fix more options stamp added layout shards".split()
@@ -151,6 +151,8 @@ def claim_cache(config: Config) -> None:
     owner, known = config.specs.owner, owner_of(config.folder)
     if known != owner and not _is_other(config, known):
         try:
+            if not os.path.lexists(ignore := os.path.join(config.folder, IGNORE)):
+                replace_file(ignore, ALL_IGNORED)
             place = owner_from(owner, os.path.realpath(config.folder))  # with a checksum: damage names no other one
             replace_file(os.path.join(config.folder, OWNER), with_checksum(msgspec.json.encode(place)) + b"\n")
         except OSError:

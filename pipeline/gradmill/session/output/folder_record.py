@@ -26,9 +26,9 @@ from gradmill.io.checked import checked, with_checksum
 from gradmill.io.decoding import decode_json
 from gradmill.io.files import is_file, open_file, read_file, remove_empty, replace_file
 
-FILES = _NAME, _IGNORE = "written", ".gitignore"
+FILES = _NAME, IGNORE = "written", ".gitignore"
 _FOLDER = ".gradmill"
-_ALL = b"*\n"  # in the .gitignore
+ALL_IGNORED = b"*\n"  # in the .gitignore
 _FORMAT = "written/5"
 _HEAD = 8192  # bytes that the first line has at most
 _NOWHERE = frozenset({"", os.curdir, os.pardir})  # what no part of a path below the folder may be
@@ -208,13 +208,13 @@ class FolderRecord:
             os.close(handle)
 
     def _ignore(self) -> None:
-        path = os.path.join(os.path.dirname(self.path), _IGNORE)
-        if not self._path and read_file(path) != _ALL:
-            replace_file(path, _ALL)
+        path = os.path.join(os.path.dirname(self.path), IGNORE)
+        if not self._path and read_file(path) != ALL_IGNORED:
+            replace_file(path, ALL_IGNORED)
 
     def _remove(self) -> None:
         folder = os.path.dirname(self.path)
-        for path in (self.path, *([] if self._path else [os.path.join(folder, _IGNORE)])):
+        for path in (self.path, *([] if self._path else [os.path.join(folder, IGNORE)])):
             with suppress(FileNotFoundError):
                 os.unlink(path)
         remove_empty(folder)
