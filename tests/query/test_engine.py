@@ -12,8 +12,9 @@ import pytest
 from gradmill.query.database import Database
 from gradmill.query.engine import Cycle
 from gradmill.query.explain import changed_items, changes
-from gradmill.query.memo import INPUT, ITEM, NAMES, digest
+from gradmill.query.memo import INPUT, ITEM, NAMES, digest, encode
 from gradmill.query.query import Parts, Table, query, table, unkept
+from gradmill.query.table import load_items, make_items
 from tests.query.toy import Toy, diagnostics, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -390,3 +391,26 @@ def test_readers_of_a_table_that_ran_twice_in_a_revision_are_known_later(toy: To
     assert seen() == "2"
     toy.inputs["y"] = b"w: 3"
     assert seen() == "3"
+
+
+def test_an_edited_item_stores_its_own_neighbours_and_no_large_item() -> None:
+    stored: dict[bytes, bytes] = {}
+
+    def stores(values: dict[str, str]) -> int:
+        """The bytes of parts that are stored for the first time. What is stored has each item, and all in order."""
+        known = set(stored)
+        outline = make_items(values, stored.__setitem__, stored.__getitem__).outline
+        items = load_items(encode(outline), stored.__getitem__)
+        entries = {name: items.get(name) for name in values}
+        assert {name: entry and entry.value for name, entry in entries.items()} == {
+            n: encode(v) for n, v in values.items()
+        }
+        assert items.get("missing") is None and items.names() == list(values)
+        return sum(len(data) for key, data in stored.items() if key not in known)
+
+    values = {f"{i:03}": "x" * (40_000 if i % 7 == 3 else 10) for i in range(200)}
+    assert stores(values) > 40_000 and stores(values) == 0
+    assert stores(values | {"005": "y"}) < 1_000  # small items between two large ones
+    assert 40_000 < stores(values | {"003": "z" * 40_000}) < 41_000
+    assert stores(values | {"003": ""}) < 2_000  # now it shares a chunk with those around it
+    assert stores({name: text for name, text in values.items() if name != "010"}) < 4_000
