@@ -62,7 +62,7 @@ def unit_list(db: Database) -> Parts:
     head, end = msgspec.json.encode(Units(spec_set(db).name, _HERE)).split(_HERE)
     listed = families(db)
     whole = [family for family in listed if not is_in_buckets(db, family)]
-    texts = filter(None, (unit_lines(db, part) for part in [*whole, *(db.names(buckets) if whole != listed else ())]))
+    texts = filter(None, (_placed(db, part) for part in [*whole, *(db.names(buckets) if whole != listed else ())]))
     return Parts([head, *_lines(texts), end, b"\n"])
 
 
@@ -170,13 +170,6 @@ def unit_facts(db: Database, part: str) -> UnitFacts:
     return UnitFacts(memoryview(text), sources, [unit.entry for unit in listed])
 
 
-@query
-def lines_in(db: Database, bucket: str) -> dict[str, int]:
-    """The lines of the native entries of a bucket."""
-    known = lines(db, "native")
-    return {entry: known[entry] for entry in buckets.item(db, bucket) or ()}
-
-
 def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
     """The units of `unit_facts`, each with its family."""
     if part in FAMILIES:
@@ -184,16 +177,12 @@ def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
     return [(name, unit) for name in families(db) if is_in_buckets(db, name) for unit in units_in(db, name, part)]
 
 
-@query
-def unit_lines(db: Database, part: str) -> memoryview:
-    """The entries for these units, as JSON. Large: it is decoded without a copy."""
+def _placed(db: Database, part: str) -> bytes:
+    """The entries for the units of a part, as JSON."""
     facts = unit_facts(db, part)
-    placed = {
-        source: _lines_of(db, source) if part in FAMILIES else lines_in(db, part)
-        for source in dict.fromkeys(facts.sources)
-    }
-    numbers = (placed[source].get(entry, 0) for source, entry in zip(facts.sources, facts.entries))
-    return memoryview(bytes(facts.text) % tuple(numbers))
+    known = {source: _lines_of(db, source) for source in dict.fromkeys(facts.sources)}
+    numbers = (known[source].get(entry, 0) for source, entry in zip(facts.sources, facts.entries))
+    return bytes(facts.text) % tuple(numbers)
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:
