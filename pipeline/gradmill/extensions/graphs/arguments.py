@@ -25,7 +25,7 @@ from gradmill.extensions.graphs.model import (
     Str,
     Value,
 )
-from gradmill.model.schema import returns_text
+from gradmill.model.schema import Argument, OperatorName, Return, Schema
 
 MOST = 64
 # What the lexer of schemas takes for no name: torch/csrc/jit/frontend/lexer.h, and Ellipsis and NoneType.
@@ -72,16 +72,16 @@ def schema_text(name: str, function: Function, given: Iterable[OperatorArgument]
     `given`: its arguments. `written`: the inputs to annotate, each in an alias set of its own.
     """
     sets = count()
-    texts: dict[bool, list[str]] = {False: [], True: []}  # by whether they are named
+    listed: dict[bool, list[Argument]] = {False: [], True: []}  # by whether they are keyword-only
     for argument in given:
         first = argument.inputs[0]
         type_ = f"{first.type}[]" if argument.role else first.type
-        if any(input_.name in written for input_ in argument.inputs):
-            type_ = type_.replace("Tensor", f"Tensor(a{next(sets)}!)")
-        default = "" if argument.role or first.default is None else f"={_literal(first.default)}"
-        texts[first.keyword_only].append(f"{type_} {argument.role or first.name}{default}")
-    every = [*texts[False], *(["*", *texts[True]] if texts[True] else [])]
-    return f"{name}({', '.join(every)}) -> {returns_text([output.type for output in function.outputs])}"
+        default = None if argument.role or first.default is None else _literal(first.default)
+        is_written = any(input_.name in written for input_ in argument.inputs)
+        annotation = f"a{next(sets)}!" if is_written else None
+        listed[first.keyword_only].append(Argument(argument.role or first.name, type_, default, annotation))
+    returns = tuple(Return(output.type) for output in function.outputs)
+    return str(Schema(OperatorName(name), tuple(listed[False]), tuple(listed[True]), returns=returns))
 
 
 def _literal(value: Value) -> str:

@@ -17,16 +17,21 @@ from gradmill.model.schema import Argument, OperatorName, Return, Schema, is_lis
 from gradmill.rules.native.dispatch import IMPLICIT
 
 
-class Op(Struct, frozen=True, array_like=True):
-    """An operator overload, and its identity among the functions of its set."""
+class Op(Struct, frozen=True):
+    """An operator overload."""
 
-    function: str
-    native: NativeFunction
+    identity: str  # among the set's functions
+    function: NativeFunction
 
     @property
     def name(self) -> str:
-        """`aten::mul_.Tensor`."""
-        return name_of(self.native)
+        """Its identity in tables: `aten::mul_.Tensor`."""
+        return name_of(self.function)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema as written."""
+        return self.function.func
 
 
 class Ops(Protocol):
@@ -39,27 +44,15 @@ class Ops(Protocol):
         """A hint that names the operator with the nearest name, "" if none is near."""
 
 
-class Operator(Struct, frozen=True):
-    """An operator overload that graphs call."""
+class Operator(Op, frozen=True):
+    """An operator overload that graphs call, with the facts of it that they depend on."""
 
-    identity: str  # among the set's functions
-    function: NativeFunction
     functional: NativeFunction | None = None  # the functional variant of an in-place operator, if it has one
     reverse: Reverse | None = None  # the derivatives, of the variant that they are written for
     outputs: tuple[str, ...] = ()  # the results with a history, by name
     refused: tuple[str, ...] = ()  # tensors that may not need a gradient, since it has no derivative for them
     hidden: tuple[str, ...] = ()  # helpers of its formulas that a source cannot call: the library's Node is used then
     tracked: bool = True  # whether autograd tracks it
-
-    @property
-    def name(self) -> str:
-        """Its identity in tables: `aten::mul.Tensor`."""
-        return name_of(self.function)
-
-    @property
-    def schema(self) -> Schema:
-        """The schema of the operator as written."""
-        return self.function.func
 
     @property
     def called(self) -> NativeFunction:

@@ -49,7 +49,7 @@ def cast_to(op: Op, device: str, dtypes: Sequence[str], result: str, lower: str,
     `device`: one of `DEVICES`, that of the region. `dtypes`: of its tensor arguments. `result`: of its first result.
     `lower`: the dtype of the region.
     """
-    name, autocast = op.native.func.name, DEVICES[device]
+    name, autocast = op.schema.name, DEVICES[device]
     floating = {dtype for dtype in dtypes if dtype in _ELIGIBLE}
     if name.inplace or not floating:
         return None
@@ -79,7 +79,7 @@ def computes_in(op: Op, device: str, dtypes: Sequence[str]) -> str | None:
 
 def _inside(op: Op, floating: set[str], result: str, lower: str) -> str | None:
     """The dtype for an operator that is made of others, some of which autocast knows: its result has it."""
-    if IMPLICIT not in op.native.dispatch or any(a.name == "dtype" for a in op.native.func.arguments):
+    if IMPLICIT not in op.function.dispatch or any(a.name == "dtype" for a in op.schema.arguments):
         return None
     if op.name in PRODUCTS:
         return lower if result == lower else None

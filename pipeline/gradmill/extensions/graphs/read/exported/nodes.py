@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gradmill.extensions.graphs.model import ANY, Cond, Constant, Function, Item, Many, Output, Place, Ref, Value
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gradmill.extensions.graphs.model import Cond, Constant, Function, Item, Many, Output, Place, Ref, Value
 from gradmill.extensions.graphs.operator import Op
 from gradmill.extensions.graphs.read.exported.autocast import (
     DEVICES,
@@ -22,6 +25,7 @@ from gradmill.extensions.graphs.read.exported.values import (
     name_of,
     names_of,
     operand_of,
+    sizes_of,
     symbol_of,
 )
 from gradmill.extensions.graphs.read.resolve.builder import GraphBuilder
@@ -65,28 +69,22 @@ def error_at(node: str, error: SpecError) -> TextError:
     return TextError(problem, error.hint, 0, 0)
 
 
-class Run:
-    """Adds the nodes of graphs to a builder, and collects the errors of all nodes."""
+class Run(Struct):
+    """Adds the nodes of a graph to a builder, and collects the errors of all nodes."""
 
-    def __init__(
-        self, function: str, release: Release, device: str, builder: GraphBuilder, errors: list[TextError]
-    ) -> None:
-        self.function = function  # its name
-        self.release = release
-        self.device = device  # "" for that of the export
-        self.builder = builder
-        self.errors = errors
-        self.copied: set[str] = set()  # copies of constants that need no gradient
-        self.facts: dict[str, tuple[tuple[int, ...], str]] = {}  # sizes and dtypes of the current graph's tensors
-        self.tensors: dict[str, TensorMeta] = {}  # of the current graph
-        self.lower: dict[str, str] = {}  # the dtypes of the current autocast regions, by device
-        self.untyped: set[str] = set()  # values whose dtypes are not those of the file, by their names in the function
+    function: str  # its name
+    release: Release
+    device: str  # "" for that of the export
+    builder: GraphBuilder
+    errors: list[TextError]
+    lower: dict[str, str] = {}  # the dtypes of the current autocast regions, by device
+    untyped: set[str] = set()  # values whose dtypes are not those of the file, by their names in the function
+    tensors: dict[str, TensorMeta] = {}  # of the graph
+    copied: set[str] = set()  # copies of constants that need no gradient
 
     def graph(self, graph: Graph, scope: Scope) -> None:
         """Adds all nodes of a graph; puts their results into `scope`."""
         self.tensors = graph.tensor_values
-        self.facts = {name: facts for name, meta in graph.tensor_values.items() if (facts := known(meta)) is not None}
-        self.copied = set()
         for node in graph.nodes:
             moves = node.target.startswith(_MOVE) and {*names_of([each.arg for each in node.inputs])} <= self.copied
             self.copied |= {*names_of(node.outputs)} if moves or node.target == _COPY else set()
@@ -115,7 +113,7 @@ class Run:
         op = self._operator(node.target)
         if op is None:
             results = add_custom(self.builder, node, scope)
-            self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
+            self.builder.set_facts([self._facts(name_of(each)) for each in node.outputs])
             bind(node.outputs, results, scope, self.builder)
             return
         arguments = {each.name: self._operand(op, each, scope) for each in node.inputs}
@@ -129,9 +127,9 @@ class Run:
             arguments = arguments if region else self._autocast(op, node, arguments, device)
         match = self._filled(op, arguments)
         if isinstance(match, str):
-            raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
+            raise SpecError(f"'{op.name}' {match}", f"its schema is {op.schema}")
         hints = [name_of(each) or name for each in node.outputs] if _is_flat(op) else [name]
-        hints += [name] * (len(op.native.func.returns) - len(hints))
+        hints += [name] * (len(op.schema.returns) - len(hints))
         if any(symbol_of(each) for each in node.outputs):
             raise SpecError(f"'{op.name}' gives a number that depends on data", "a graph has sizes and constants only")
         results = self.builder.add_call(op, match.arguments, hints)
@@ -140,9 +138,9 @@ class Run:
         if region or (arguments is given and self._is_untyped(match.arguments)):
             self.untyped |= {result.name for result in self.builder.calls[-1].results}
         if _is_flat(op):
-            self.builder.set_facts([self.facts.get(name_of(each) or "") for each in node.outputs])
+            self.builder.set_facts([self._facts(name_of(each)) for each in node.outputs])
         elif node.outputs and node.outputs[0].as_tensors is not None:
-            self.builder.set_item_facts([self.facts.get(each.name) for each in node.outputs[0].as_tensors])
+            self.builder.set_item_facts([self._facts(each.name) for each in node.outputs[0].as_tensors])
         bind(node.outputs, results, scope, self.builder)
 
     def _number(self, target: str, operands: Sequence[Operand], name: str) -> Operand:
@@ -194,27 +192,32 @@ class Run:
         if meta is None or not is_cast(self._dtype(names[0]), meta.device.type, of, "" if untyped else to):
             return operand
         cast = self.builder.call("aten::to", [operand, of_dtype(to)], overload="dtype", hint=f"{names[0]}_cast")
-        self.builder.set_facts([(facts[0], to) if (facts := known(meta)) else None])
+        self.builder.set_facts([(sizes_of(meta.sizes), to) if meta.dtype in DTYPES else None])
         return cast
 
-    def _dtype(self, name: str) -> str:
-        """The dtype of a tensor of the current graph; "" if it is unknown."""
-        meta = self.tensors.get(name)
+    def _dtype(self, name: str | None) -> str:
+        """The dtype of a tensor of the graph; "" if it is unknown."""
+        meta = self.tensors.get(name or "")
         return DTYPES.get(meta.dtype, "") if meta is not None else ""
+
+    def _facts(self, name: str | None) -> tuple[tuple[int, ...], str] | None:
+        """The sizes and the dtype of a tensor of the graph; None if its dtype is unknown."""
+        dtype = self._dtype(name)
+        return (sizes_of(self.tensors[name].sizes), dtype) if name and dtype else None
 
     @staticmethod
     def _filled(op: Op, arguments: dict[str, Operand]) -> Match | str:
         """The arguments of an operator, with its out arguments, or why it does not take them."""
-        slots = [slot.name for slot in op.native.func.out]
+        slots = [slot.name for slot in op.schema.out]
         match = filled(op, {name: each for name, each in arguments.items() if name not in slots}, numbers=True)
         if isinstance(match, str) or not slots:
             return match
         return with_out(match, Several(tuple(arguments[name] for name in slots if name in arguments)))
 
     def _operand(self, op: Op, named: NamedArgument, scope: Scope) -> Operand:
-        names = [argument.name for argument in op.native.func.arguments]
+        names = [argument.name for argument in op.schema.arguments]
         if named.name not in names:
-            hint = nearest(named.name, names) or f"its schema is {op.native.func}"
+            hint = nearest(named.name, names) or f"its schema is {op.schema}"
             raise SpecError(f"'{op.name}' has no argument '{named.name}'", hint)
         return operand_of(named.arg, scope)
 
@@ -228,7 +231,7 @@ class Run:
             )
         name, overload = f"{parts[0]}::{parts[1]}", "" if parts[2] == "default" else parts[2]
         known = self.builder.ops.overloads(name)
-        overloads = [op for op in known if op.native.func.name.overload == overload]
+        overloads = [op for op in known if op.schema.name.overload == overload]
         if not known and parts[0] not in _BUILT_IN and all(each.isidentifier() and each.isascii() for each in parts):
             return None
         if not overloads:
@@ -242,14 +245,12 @@ class Run:
         if len(self.errors) > before:
             raise Spoiled
         add_cond(self.builder, node, name, scope, Cond(then, otherwise))
-        self.builder.set_facts([self.facts.get(each) for each in names_of(node.outputs)])
+        self.builder.set_facts([self._facts(each) for each in names_of(node.outputs)])
 
     def _branch(self, function: str, graph: Graph) -> Function:
         inputs, own = inputs_of(graph)
         builder = GraphBuilder(self.builder.ops, [each.name for each in inputs])
-        run = Run(function, self.release, self.device, builder, self.errors)
-        run.lower = self.lower
-        run.graph(graph, own)
+        Run(function, self.release, self.device, builder, self.errors, self.lower).graph(graph, own)
         results = [operand_of(each, own) for each in graph.outputs]
         outputs = tuple(Output(*each) for each in results if isinstance(each, TypedValue) and is_tensor(each))
         self.builder.enables_grad |= builder.enables_grad
@@ -265,7 +266,7 @@ class Run:
         outer, self.builder.grad = self.builder.grad, mode
         self.builder.enables_grad |= mode
         try:
-            self._nested(node, inner.graph, node.inputs[2:], scope)
+            self._nested(node, inner.graph, node.inputs[2:], scope, self.lower)
         finally:
             self.builder.grad = outer
 
@@ -287,24 +288,19 @@ class Run:
                 f"autocast for the device '{device}' casts other arguments on '{to}'", f"export the model on '{to}'"
             )
         number = given[1].as_scalar_type
-        outer, self.lower = self.lower, {each: dtype for each, dtype in self.lower.items() if each != device}
+        lower = {each: dtype for each, dtype in self.lower.items() if each != device}
         if enabled:
-            self.lower[device] = dtype_of(number) if number is not None else DEVICES[device].default
-        try:
-            self._nested(node, inner.graph, node.inputs[5:], scope)
-        finally:
-            self.lower = outer
+            lower[device] = dtype_of(number) if number is not None else DEVICES[device].default
+        self._nested(node, inner.graph, node.inputs[5:], scope, lower)
 
-    def _nested(self, node: Node, graph: Graph, given: Sequence[NamedArgument], scope: Scope) -> None:
-        """Adds the calls of a nested graph."""
+    def _nested(
+        self, node: Node, graph: Graph, given: Sequence[NamedArgument], scope: Scope, lower: dict[str, str]
+    ) -> None:
+        """Adds the calls of a nested graph, in these regions of autocast."""
         operands = [operand_of(each.arg, scope) for each in given]
         names = [name_of(each) for each in graph.inputs]
         own: Scope = {name: operand for name, operand in zip(names, operands) if name is not None}
-        facts, copied, tensors = self.facts, self.copied, self.tensors
-        try:
-            self.graph(graph, own)
-        finally:
-            self.facts, self.copied, self.tensors = facts, copied, tensors
+        replace(self, lower=lower, copied=set()).graph(graph, own)
         outputs = Several(tuple(operand_of(each, own) for each in graph.outputs))
         results = node.outputs
         if len(results) == 1 and results[0].as_tensors is not None:
@@ -328,11 +324,5 @@ def _refuse(name: str) -> None:
     raise SpecError(f"'{name}' is a higher-order operator", "a graph has plain operators only")
 
 
-def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:
-    """The sizes and the dtype of a tensor; None if the dtype is not supported."""
-    sizes = tuple(ANY if size.as_int is None else size.as_int for size in meta.sizes)
-    return (sizes, DTYPES[meta.dtype]) if meta.dtype in DTYPES else None
-
-
 def _is_flat(op: Op) -> bool:
-    return not any(r.type.endswith("[]") for r in op.native.func.returns)
+    return not any(r.type.endswith("[]") for r in op.schema.returns)

@@ -23,7 +23,7 @@ from gradmill.problems.problem import SpecError
 _HINT = "export the model with sizes that are symbols, sums and products of them, or fixed"
 _MOST = 2**63 - 1
 _ASSUMED = 2  # a lower bound that torch.export only assumes, and does not check (_get_input_guards_for_graph)
-_BINARY = {kind: number for kind, (_, number, _) in BINARY.items() if number}
+_BINARY = {kind: each.numbers for kind, each in BINARY.items() if each.numbers}
 _COMPARE = {kind: name for kind, (name, _) in COMPARE.items()}
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "neg", ast.Not: "not"}
 # Functions of expressions, by their names in sympy and in Python.

@@ -14,6 +14,7 @@ from gradmill.extensions.graphs.read.exported.format import (
     Device,
     Number,
     OptionalTensor,
+    Size,
     SymArgument,
     TensorMeta,
 )
@@ -25,6 +26,7 @@ from gradmill.extensions.graphs.read.resolve.operands import (
     Several,
     TypedValue,
     named,
+    of_constant,
     of_dtype,
     of_number,
 )
@@ -68,7 +70,7 @@ def _named(kind: Literal["Layout", "MemoryFormat"], number: int) -> TypedValue:
     table = LAYOUTS if kind == "Layout" else MEMORY_FORMATS
     if number not in table:
         raise SpecError(f"the layout or memory format of number {number} is not supported in a graph")
-    return TypedValue(Constant(kind, table[number]), kind)
+    return of_constant(Constant(kind, table[number]))
 
 
 def dtype_of(number: int) -> str:
@@ -85,10 +87,13 @@ def device_of(device: Device) -> str:
 
 def facts_of(meta: TensorMeta) -> TensorFacts:
     """The metadata of an input. Raises a SpecError for an unsupported dtype."""
-    sizes, strides = (
-        [ANY if each.as_int is None else each.as_int for each in numbers] for numbers in (meta.sizes, meta.strides)
-    )
-    return TensorFacts(dtype_of(meta.dtype), tuple(sizes), tuple(strides), device_of(meta.device), meta.requires_grad)
+    sizes, strides = sizes_of(meta.sizes), sizes_of(meta.strides)
+    return TensorFacts(dtype_of(meta.dtype), sizes, strides, device_of(meta.device), meta.requires_grad)
+
+
+def sizes_of(sizes: Iterable[Size]) -> tuple[int, ...]:
+    """Sizes or strides, ANY for one that is known at run time."""
+    return tuple(ANY if each.as_int is None else each.as_int for each in sizes)
 
 
 def _number(symbolic: SymArgument, scope: Scope) -> Operand:
@@ -121,7 +126,7 @@ _KINDS: dict[str, Callable[[Any, Scope], Operand]] = {
     "as_scalar_type": lambda value, scope: of_dtype(dtype_of(value)),
     "as_memory_format": lambda value, scope: _named("MemoryFormat", value),
     "as_layout": lambda value, scope: _named("Layout", value),
-    "as_device": lambda value, scope: TypedValue(Constant("Device", device_of(value)), "Device"),
+    "as_device": lambda value, scope: of_constant(Constant("Device", device_of(value))),
 }
 
 

@@ -29,6 +29,7 @@ from gradmill.extensions.graphs.read.resolve.operands import (
     is_tensor,
     items_of,
     named,
+    of_constant,
     of_dtype,
     of_number,
     text_in,
@@ -101,7 +102,7 @@ def _check_name(reader: Expressions, path: str) -> None:
     if module not in MODULES:
         raise SpecError(f"'{path}' is not an operator", "call functions of torch, torch.nn.functional and torch.linalg")
     operator = f"aten::{MODULES[module]}{name}"
-    if not any("function" in op.native.variants for op in reader.builder.ops.overloads(operator)):
+    if not any("function" in op.function.variants for op in reader.builder.ops.overloads(operator)):
         raise SpecError(f"the spec set has no function '{path}'", reader.builder.ops.near(operator))
 
 
@@ -115,7 +116,7 @@ def _of_torch(reader: Expressions, path: str, args: Sequence[Operand], kwargs: K
     if module == "torch.Tensor" and args:
         return method(reader, args[0], name, args[1:], kwargs, hint)
     if path == "torch.device" and len(args) == 1 and text_in(args[0]) is not None:
-        return TypedValue(Constant("Device", text_in(args[0]) or ""), "Device")
+        return of_constant(Constant("Device", text_in(args[0]) or ""))
     ours = functions(module).get(name)
     if ours is not None:
         return _expanded(reader, path, ours, args, kwargs, hint)
@@ -132,8 +133,8 @@ def _explicit(reader: Expressions, name: str, args: Sequence[Operand], kwargs: K
     overloads = reader.builder.ops.overloads(operator)
     if not overloads:
         raise SpecError(f"the spec set has no operator '{operator}'", reader.builder.ops.near(operator))
-    if overload is not None and all(op.native.func.name.overload != overload for op in overloads):
-        names = [op.native.func.name.overload or "default" for op in overloads]
+    if overload is not None and all(op.schema.name.overload != overload for op in overloads):
+        names = [op.schema.name.overload or "default" for op in overloads]
         raise SpecError(f"'{operator}' has no overload '{parts[2]}'", nearest(parts[2], names))
     return reader.builder.call(operator, args, kwargs, hint=hint, overload=overload)
 
@@ -204,7 +205,7 @@ def method(
     if (own := functions("torch.Tensor").get(name)) is not None:
         return _expanded(reader, name, own, [value, *args], kwargs, hint or name.strip("_"))
     operator = f"aten::{name}"
-    methods = [op for op in reader.builder.ops.overloads(operator) if "method" in op.native.variants]
+    methods = [op for op in reader.builder.ops.overloads(operator) if "method" in op.function.variants]
     if not methods:
         function = reader.builder.ops.overloads(operator)
         advice = f"write torch.{name}(…)" if function else reader.builder.ops.near(operator)

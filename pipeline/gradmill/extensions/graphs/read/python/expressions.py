@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
 
-from gradmill.extensions.graphs.model import Constant, Place, Ref, Str
+from gradmill.extensions.graphs.model import Place, Ref
 from gradmill.extensions.graphs.read.python.names import (
     ATTRIBUTES,
     BINARY,
     COMPARE,
+    CONSTANTS,
     DTYPE_NAMES,
     EXPRESSIONS,
-    LAYOUTS,
-    MEMORY_FORMATS,
     MODULES,
-    NUMBERS,
     PROPERTIES,
-    REFLECTED,
     REFUSED_ATTRIBUTES,
     UNARY,
 )
 from gradmill.extensions.graphs.read.resolve.builder import GraphBuilder
 from gradmill.extensions.graphs.read.resolve.operands import (
-    DTYPES,
-    NONE,
     Operand,
     Scope,
     Several,
@@ -35,7 +29,7 @@ from gradmill.extensions.graphs.read.resolve.operands import (
     is_tensor,
     named,
     number_in,
-    of_dtype,
+    of_literal,
     of_number,
 )
 from gradmill.problems.problem import SpecError, TextError, nearest
@@ -50,6 +44,7 @@ class Expressions:
         self.builder = builder
         self.imports = imports
         self.scope = scope
+        self.errors: list[TextError] = []  # of the function
         self.first_line = 1  # of the function; places count from it
         self.functions: frozenset[str] = frozenset()  # the functions of the same file
         self.unusable: dict[str, SpecError] = {}  # the names of the file that are no constants, and why
@@ -60,13 +55,13 @@ class Expressions:
     def read(self, node: ast.expr, hint: str = "") -> Operand:
         """The value of an expression; its calls are added to the builder. Raises a TextError at an erroneous node."""
         try:
-            reader = self.readers.get(type(node))
-            if reader is None or (isinstance(node, _OWN) and not self.depth):
+            visit = getattr(self, f"visit_{type(node).__name__}", None)  # as an ast.NodeVisitor does
+            if visit is None or (isinstance(node, _OWN) and not self.depth):
                 what, advice = EXPRESSIONS.get(type(node), (f"'{ast.unparse(node)}'", "write operators of tensors"))
                 raise SpecError(f"{what} is not supported in a graph", advice)
             outer = self.builder.place
             self.at(node)
-            value = reader(self, node, hint)
+            value: Operand = visit(node, hint)
             self.builder.place = outer
             return value
         except SpecError as error:
@@ -75,6 +70,10 @@ class Expressions:
     def error(self, node: ast.expr | ast.stmt | ast.arg, problem: str, hint: str = "") -> TextError:
         """An error at a node."""
         return TextError(problem, hint, *self.where(node))
+
+    def say(self, node: ast.expr | ast.stmt | ast.arg, problem: str, hint: str = "") -> None:
+        """Adds an error at a node."""
+        self.errors.append(self.error(node, problem, hint))
 
     def located(self, node: ast.expr | ast.stmt | ast.arg, error: SpecError) -> TextError:
         """An error with its place: at a node, if it has none yet."""
@@ -128,7 +127,7 @@ class Expressions:
 
     # ---- names and constants
 
-    def name(self, node: ast.Name, hint: str) -> Operand:
+    def visit_Name(self, node: ast.Name, hint: str) -> Operand:
         """The value of a local name."""
         if node.id in self.scope:
             return named(node.id, self.scope)
@@ -138,19 +137,15 @@ class Expressions:
         what = f"'{node.id}' is a module" if node.id in self.imports else f"'{node.id}' is not defined here"
         raise SpecError(what, nearest(node.id, self.scope) or "assign it first, or make it a parameter")
 
-    def constant(self, node: ast.Constant, hint: str) -> Operand:
+    def visit_Constant(self, node: ast.Constant, hint: str) -> Operand:
         """A number of at most 64 bits, a string or None."""
-        value = node.value
-        if value is None:
-            return NONE
-        if isinstance(value, str):
-            return TypedValue(Str(value), "str")
-        if isinstance(value, (bool, int, float)):
-            return of_number(value)
-        what = "'...'" if value is ... else f"'{ast.unparse(node)}'"
-        raise SpecError(f"{what} is not supported here in a graph")
+        try:
+            return of_literal(node.value)
+        except ValueError:
+            what = "'...'" if node.value is ... else f"'{ast.unparse(node)}'"
+            raise SpecError(f"{what} is not supported here in a graph") from None
 
-    def attribute(self, node: ast.Attribute, hint: str) -> Operand:
+    def visit_Attribute(self, node: ast.Attribute, hint: str) -> Operand:
         """A constant of torch, a named result of an operator, or an attribute of a tensor."""
         path = self.path(node)
         if path:
@@ -171,22 +166,20 @@ class Expressions:
 
     def _imported(self, path: str) -> Operand:
         module, _, name = path.rpartition(".")
-        if path in NUMBERS:
-            return of_number(NUMBERS[path])
-        if module == "torch" and name in DTYPE_NAMES:
-            return of_dtype(DTYPES.get(name, name))
-        if module == "torch" and name in LAYOUTS:
-            return TypedValue(Constant("Layout", name), "Layout")
-        if module == "torch" and name in MEMORY_FORMATS:
-            return TypedValue(Constant("MemoryFormat", name), "MemoryFormat")
+        if path in CONSTANTS:
+            return CONSTANTS[path]
         if module in MODULES and self.builder.ops.overloads(f"aten::{MODULES[module]}{name}"):
             raise SpecError(f"'{path}' is a function, and not a value of a graph", "call it")
         hint = nearest(name, DTYPE_NAMES) if module == "torch" else ""
         raise SpecError(f"the value '{path}' is not supported in a graph", hint or "write the value itself")
 
-    def several(self, node: ast.Tuple | ast.List, hint: str) -> Operand:
-        """A tuple or a list."""
-        return self.spread(node.elts, is_list=isinstance(node, ast.List))
+    def visit_Tuple(self, node: ast.Tuple, hint: str) -> Operand:
+        """The items of a tuple."""
+        return self.spread(node.elts, is_list=False)
+
+    def visit_List(self, node: ast.List, hint: str) -> Operand:
+        """The items of a list."""
+        return self.spread(node.elts, is_list=True)
 
     def spread(self, nodes: Sequence[ast.expr], *, is_list: bool) -> Operand:
         """The items of a tuple, a list or a call's arguments, with `*items` unpacked."""
@@ -211,23 +204,22 @@ class Expressions:
 
     # ---- operators
 
-    def binary(self, node: ast.BinOp, hint: str) -> Operand:
+    def visit_BinOp(self, node: ast.BinOp, hint: str) -> Operand:
         """The value of a binary operator on tensors, numbers or lists."""
         left, right = self.read(node.left), self.read(node.right)
         return self.operator(type(node.op), left, right, hint)
 
     def operator(self, kind: type[ast.operator], left: Operand, right: Operand, hint: str) -> Operand:
         """The value of `left op right`."""
-        tensors, numbers, _ = BINARY[kind]
+        op = BINARY[kind]
         if is_tensor(left) and (is_tensor(right) or is_scalar(right)):
-            return self.builder.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
-        if is_tensor(right) and is_scalar(left) and kind in REFLECTED:
-            name, number_first = REFLECTED[kind]
+            return self.builder.call(f"aten::{op.tensors}", [left, right], hint=hint or op.tensors.strip("_"))
+        if is_tensor(right) and is_scalar(left) and op.reflected:
             right = self.builder.call("aten::reciprocal", [right]) if kind is ast.Div else right
-            given = [left, right] if number_first else [right, left]
-            return self.builder.call(f"aten::{name}", given, hint=hint or name.strip("_"))
-        if is_scalar(left) and is_scalar(right) and numbers:
-            return self.builder.scalar(numbers, [left, right], hint)
+            given = [left, right] if op.number_first else [right, left]
+            return self.builder.call(f"aten::{op.reflected}", given, hint=hint or op.reflected.strip("_"))
+        if is_scalar(left) and is_scalar(right) and op.numbers:
+            return self.builder.scalar(op.numbers, [left, right], hint)
         lists = [operand for operand in (left, right) if isinstance(operand, Several) or operand.type == "int[]"]
         if kind is ast.Add and len(lists) == 2:
             if isinstance(left, Several) and isinstance(right, Several):
@@ -236,7 +228,7 @@ class Expressions:
         maybe = _perhaps_none(left) or _perhaps_none(right)
         raise SpecError(f"this operator does not take {described(left)} and {described(right)}{maybe}")
 
-    def unary(self, node: ast.UnaryOp, hint: str) -> Operand:
+    def visit_UnaryOp(self, node: ast.UnaryOp, hint: str) -> Operand:
         """The value of `-x`, `+x`, `~x` or `not x`."""
         value, kind = self.read(node.operand), type(node.op)
         if kind is ast.UAdd and is_tensor(value):
@@ -251,7 +243,7 @@ class Expressions:
             raise SpecError(f"this operator does not take {described(value)}{_perhaps_none(value)}", advice)
         return self.builder.call(f"aten::{name}", [value], hint=hint)
 
-    def compare(self, node: ast.Compare, hint: str) -> Operand:
+    def visit_Compare(self, node: ast.Compare, hint: str) -> Operand:
         """The value of a comparison of tensors or numbers; in gradmill's own expressions also of `is` and strings."""
         if len(node.ops) > 1:
             raise SpecError("a chain of comparisons is a branch", "write (a < b) & (b < c)")
@@ -275,11 +267,11 @@ class Expressions:
 
     # ---- conditions, which are evaluated while the graph is read
 
-    def chosen(self, node: ast.IfExp, hint: str) -> Operand:
+    def visit_IfExp(self, node: ast.IfExp, hint: str) -> Operand:
         """The chosen branch of `a if b else c`."""
         return self.read(node.body if self.decided(node.test) else node.orelse, hint)
 
-    def both(self, node: ast.BoolOp, hint: str) -> Operand:
+    def visit_BoolOp(self, node: ast.BoolOp, hint: str) -> Operand:
         """The value of `and` or `or`."""
         decide = any if isinstance(node.op, ast.Or) else all
         return of_number(decide(self.decided(value) for value in node.values))
@@ -290,20 +282,6 @@ class Expressions:
         if number is None:
             raise SpecError("this must be known when the graph is read", "write a constant, True or False")
         return bool(number)
-
-    # The method for each kind of expression.
-    readers: ClassVar[Mapping[type[ast.expr], Callable[[Any, Any, str], Operand]]] = {
-        ast.Name: name,
-        ast.Constant: constant,
-        ast.Attribute: attribute,
-        ast.Tuple: several,
-        ast.List: several,
-        ast.BinOp: binary,
-        ast.UnaryOp: unary,
-        ast.Compare: compare,
-        ast.IfExp: chosen,
-        ast.BoolOp: both,
-    }
 
 
 def _perhaps_none(operand: Operand) -> str:

@@ -38,19 +38,14 @@ class Definition:
         self.names = names  # of the inputs, by those of the parameters
         self.types: dict[str, str] = {}  # the schema types of parameters
         self.inputs: list[Input] = []
-        self.errors: list[TextError] = []
         self.groups: dict[str, list[str]] = {}
-
-    def say(self, node: ast.expr | ast.stmt | ast.arg, problem: str, hint: str = "") -> None:
-        """Adds an error at a node."""
-        self.errors.append(self.reader.error(node, problem, hint))
 
     def read(self, parameters: ast.arguments) -> None:
         """Reads all parameters. Those with errors are in the scope as well, without a value."""
         for extra in (parameters.vararg, parameters.kwarg):
             if extra is not None:
                 self.reader.scope[extra.arg] = None
-                self.say(extra, f"the parameter '*{extra.arg}' is not supported in a graph", "name each input")
+                self.reader.say(extra, f"the parameter '*{extra.arg}' is not supported in a graph", "name each input")
         plain = [*parameters.posonlyargs, *parameters.args]
         defaults = [None] * (len(plain) - len(parameters.defaults)) + list(parameters.defaults)
         for parameter, default in zip(plain, defaults):
@@ -64,7 +59,7 @@ class Definition:
             type_ = self._annotated(parameter)
             value = self._default(parameter, default, type_)
         except SpecError as error:
-            self.errors.append(self.reader.located(parameter, error))
+            self.reader.errors.append(self.reader.located(parameter, error))
             return
         except Spoiled:
             return
@@ -103,7 +98,7 @@ class Definition:
             self.groups.setdefault(text.removeprefix(ALIAS).strip(), []).append(name)
         elif isinstance(text, str) and "alias" in text.lower():
             hint = f"write '{ALIAS}name', one name for all that may share"
-            self.say(node, f"the annotation '{text}' does not declare aliasing", hint)
+            self.reader.say(node, f"the annotation '{text}' does not declare aliasing", hint)
 
     def _name(self, node: ast.expr) -> str:
         if isinstance(node, ast.Constant) and node.value is None:
@@ -114,35 +109,37 @@ class Definition:
     def type_of(self, node: ast.expr) -> str:
         """The schema type of an annotation. Raises a TextError if an input cannot have it."""
         type_ = self._type_of(node)
-        inner = type_[: -len("[]")] if type_.endswith("[]") else type_
-        if (type_.endswith("?") and type_[:-1] not in _OPTIONAL) or (inner != type_ and inner not in _LISTED):
+        inner = type_.removesuffix("[]")
+        unknown = not type_ or (type_.endswith("?") and type_[:-1] not in _OPTIONAL)
+        if unknown or (inner != type_ and inner not in _LISTED):
             raise self.reader.error(node, f"'{ast.unparse(node)}' is not a supported input type", _HINT)
         return type_
 
     def _type_of(self, node: ast.expr) -> str:
+        """The schema type of an annotation; "" for an unknown one."""
         name = self._name(node)
         if name in _TYPES:
             return _TYPES[name]
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return self._union(node, [self.type_of(node.left), self.type_of(node.right)])
+            return _union([self.type_of(node.left), self.type_of(node.right)])
         if isinstance(node, ast.Subscript):
             outer = self._name(node.value)
             if outer == "typing.Optional":
                 return f"{self.type_of(node.slice)}?"
             if outer == "typing.Union" and isinstance(node.slice, ast.Tuple):
-                return self._union(node, [self.type_of(item) for item in node.slice.elts])
+                return _union([self.type_of(item) for item in node.slice.elts])
             if outer in _LISTS:
                 return f"{self.type_of(node.slice)}[]"
-        raise self.reader.error(node, f"'{ast.unparse(node)}' is not a supported input type", _HINT)
+        return ""
 
-    def _union(self, node: ast.expr, types: list[str]) -> str:
-        plain = [type_ for type_ in types if type_ != "None"]
-        optional = "?" if "None" in types else ""
-        if len(plain) == 1:
-            return plain[0] + optional
-        if set(plain) <= {"int", "float", "bool", "Scalar"}:
-            return "Scalar" + optional
-        raise self.reader.error(node, f"'{ast.unparse(node)}' is not a supported input type", _HINT)
+
+def _union(types: list[str]) -> str:
+    """The schema type of one of these, "" if an input cannot have it."""
+    plain = [type_ for type_ in types if type_ != "None"]
+    optional = "?" if "None" in types else ""
+    if len(plain) == 1:
+        return plain[0] + optional
+    return f"Scalar{optional}" if set(plain) <= {"int", "float", "bool", "Scalar"} else ""
 
 
 def _parsed(node: ast.Constant) -> ast.expr:
@@ -178,15 +175,16 @@ def _read(
     _constants(reader, node, context)
     definition = Definition(reader, names)
     if isinstance(node, ast.AsyncFunctionDef):
-        definition.say(node, "'async' is not supported in a graph", "write def")
+        reader.say(node, "'async' is not supported in a graph", "write def")
     definition.read(node.args)
-    _decorators(node, definition)
+    _decorators(node, reader)
     body = Body(reader, definition.types)
     body.read(node.body)
-    groups, wrong = _groups(definition)
-    errors = [*definition.errors, *body.errors, *_of_outputs(node, body, reader), *wrong]
-    if errors:
-        return None, errors
+    if node.returns is not None and body.is_complete:
+        _check_outputs(body.returned or node, node.returns, body)
+    groups = _groups(definition)
+    if reader.errors:
+        return None, reader.errors
     doc = (ast.get_docstring(node) or "").partition("\n")[0]
     inputs, calls = tuple(definition.inputs), tuple(builder.calls)
     place = Place(*reader.where(node))
@@ -223,39 +221,34 @@ def _constant(reader: Reader, text: str) -> Operand:
     return value
 
 
-def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Definition) -> None:
-    builder = definition.reader.builder
+def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, reader: Reader) -> None:
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if definition.reader.path(called) == "torch.no_grad":
-            builder.grad = False
+        if reader.path(called) == "torch.no_grad":
+            reader.builder.grad = False
         else:
-            definition.say(decorator, "a decorator is not supported in a graph", "write the function without it")
+            reader.say(decorator, "a decorator is not supported in a graph", "write the function without it")
 
 
-def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader: Reader) -> list[TextError]:
-    """The error of a function that returns something else than its annotation declares; empty if there is none."""
-    if node.returns is None or body.errors or body.spoiled:
-        return []
-    annotation = node.returns
+def _check_outputs(node: ast.stmt, annotation: ast.expr, body: Body) -> None:
+    """Adds an error at a node, the return, if a function returns something else than its annotation declares."""
+    reader = body.reader
     none = isinstance(annotation, ast.Constant) and annotation.value is None
-    place = reader.where(body.returned or node)
-    if none and body.outputs:
-        return [TextError("this returns a value, but the annotation is None", "write -> Tensor", *place)]
-    if not none and not body.outputs:
-        return [TextError("nothing is returned, but the annotation is not None", "write -> None, or return it", *place)]
     name = reader.path(annotation) or getattr(annotation, "id", "")
-    if not body.single and _TYPES.get(name) == "Tensor":
+    if none and body.outputs:
+        reader.say(node, "this returns a value, but the annotation is None", "write -> Tensor")
+    elif not none and not body.outputs:
+        reader.say(node, "nothing is returned, but the annotation is not None", "write -> None, or return it")
+    elif not body.single and _TYPES.get(name) == "Tensor":
         hint = "drop the comma at its end" if len(body.outputs) == 1 else "write -> tuple[Tensor, ...]"
-        return [TextError("a tuple is returned, but the annotation is Tensor", hint, *place)]
-    return []
+        reader.say(node, "a tuple is returned, but the annotation is Tensor", hint)
 
 
-def _groups(definition: Definition) -> tuple[tuple[tuple[str, ...], ...], list[TextError]]:
-    """The groups of inputs that may share their storage; the errors of those that are no tensors."""
-    errors = []
+def _groups(definition: Definition) -> tuple[tuple[str, ...], ...]:
+    """The groups of inputs that may share their storage. Adds an error for each that is no tensor."""
     for name in (name for group in definition.groups.values() for name in group):
         if not definition.types.get(name, "Tensor").startswith("Tensor"):
-            errors.append(TextError(f"'{name}' is declared to alias, but is not a tensor input", _TENSORS, 1, 1))
+            what = f"'{name}' is declared to alias, but is not a tensor input"
+            definition.reader.errors.append(TextError(what, _TENSORS, 1, 1))
     named = (tuple(definition.names[name] for name in group) for group in definition.groups.values())
-    return tuple(group for group in named if len(group) > 1), errors
+    return tuple(group for group in named if len(group) > 1)

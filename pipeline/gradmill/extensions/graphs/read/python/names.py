@@ -5,27 +5,41 @@ from __future__ import annotations
 import ast
 import math
 from functools import cache
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
-from gradmill.extensions.graphs.read.resolve.operands import DTYPES
+from gradmill.extensions.graphs.model import Constant
+from gradmill.extensions.graphs.read.resolve.operands import DTYPES, of_constant, of_dtype, of_number
 from gradmill.extensions.graphs.scalars import FUNCTIONS
 
-# ---- operators: the method of tensors, the computation on numbers, the in-place method
+# ---- operators
 
-BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
-    ast.Add: ("add", "add", "add_"),
-    ast.Sub: ("sub", "sub", "sub_"),
-    ast.Mult: ("mul", "mul", "mul_"),
-    ast.Div: ("div", "truediv", "div_"),
-    ast.FloorDiv: ("floor_divide", "floordiv", "floor_divide_"),
-    ast.Mod: ("remainder", "mod", "remainder_"),
-    ast.Pow: ("pow", "pow", "pow_"),
-    ast.MatMult: ("matmul", "", ""),
-    ast.BitAnd: ("__and__", "and", "__iand__"),
-    ast.BitOr: ("__or__", "or", "__ior__"),
-    ast.BitXor: ("__xor__", "xor", "__ixor__"),
-    ast.LShift: ("__lshift__", "lshift", "__ilshift__"),
-    ast.RShift: ("__rshift__", "rshift", "__irshift__"),
+
+class Binary(NamedTuple):
+    """What a binary operator calls."""
+
+    tensors: str  # the method of tensors
+    numbers: str  # the computation on numbers, "" if there is none
+    in_place: str  # the method of tensors
+    reflected: str = ""  # with a number on the left: of a tensor, or for a quotient of its reciprocal
+    number_first: bool = False  # whether that takes the number first
+
+
+BINARY: dict[type[ast.operator], Binary] = {
+    ast.Add: Binary("add", "add", "add_", "add"),
+    ast.Sub: Binary("sub", "sub", "sub_", "rsub"),
+    ast.Mult: Binary("mul", "mul", "mul_", "mul"),
+    ast.Div: Binary("div", "truediv", "div_", "mul"),
+    ast.FloorDiv: Binary("floor_divide", "floordiv", "floor_divide_", "floor_divide", number_first=True),
+    ast.Mod: Binary("remainder", "mod", "remainder_", "remainder", number_first=True),
+    ast.Pow: Binary("pow", "pow", "pow_", "pow", number_first=True),
+    ast.MatMult: Binary("matmul", "", ""),
+    ast.BitAnd: Binary("__and__", "and", "__iand__", "__and__"),
+    ast.BitOr: Binary("__or__", "or", "__ior__", "__or__"),
+    ast.BitXor: Binary("__xor__", "xor", "__ixor__", "__xor__"),
+    ast.LShift: Binary("__lshift__", "lshift", "__ilshift__", "bitwise_left_shift", number_first=True),
+    ast.RShift: Binary("__rshift__", "rshift", "__irshift__", "bitwise_right_shift", number_first=True),
 }
 
 UNARY: dict[type[ast.unaryop], tuple[str, str]] = {  # the method of tensors, the computation on numbers
@@ -33,23 +47,6 @@ UNARY: dict[type[ast.unaryop], tuple[str, str]] = {  # the method of tensors, th
     ast.UAdd: ("", "pos"),
     ast.Invert: ("bitwise_not", "invert"),
     ast.Not: ("", "not"),
-}
-
-# Operators with a number on the left of a tensor: what is called, and whether the number comes first in that call. The
-# reciprocal of the tensor is taken before a product.
-REFLECTED: dict[type[ast.operator], tuple[str, bool]] = {
-    ast.Add: ("add", False),
-    ast.Sub: ("rsub", False),
-    ast.Mult: ("mul", False),
-    ast.Div: ("mul", False),
-    ast.FloorDiv: ("floor_divide", True),
-    ast.Mod: ("remainder", True),
-    ast.Pow: ("pow", True),
-    ast.BitAnd: ("__and__", False),
-    ast.BitOr: ("__or__", False),
-    ast.BitXor: ("__xor__", False),
-    ast.LShift: ("bitwise_left_shift", True),
-    ast.RShift: ("bitwise_right_shift", True),
 }
 
 COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {  # the operator, and the one for swapped sides
@@ -84,10 +81,12 @@ DTYPE_NAMES = frozenset(
     "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128"
     " double float half long int short cfloat cdouble".split()
 )
-LAYOUTS = frozenset(["strided"])
-MEMORY_FORMATS = frozenset("contiguous_format preserve_format channels_last channels_last_3d".split())
-NUMBERS = {
-    f"{module}.{name}": getattr(math, name) for module in ("math", "torch") for name in ("pi", "e", "inf", "nan")
+_MEMORY_FORMATS = "contiguous_format preserve_format channels_last channels_last_3d".split()
+CONSTANTS = {
+    **{f"{of}.{name}": of_number(getattr(math, name)) for of in ("math", "torch") for name in "pi e inf nan".split()},
+    **{f"torch.{name}": of_dtype(DTYPES.get(name, name)) for name in DTYPE_NAMES},
+    **{f"torch.{name}": of_constant(Constant("MemoryFormat", name)) for name in _MEMORY_FORMATS},
+    "torch.strided": of_constant(Constant("Layout", "strided")),
 }
 MATH = FUNCTIONS | {"floor", "ceil", "trunc"}
 GRAD_MODES = {"torch.no_grad": False, "torch.enable_grad": True, "torch.set_grad_enabled": None}
@@ -160,18 +159,23 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
 # ---- functions that PyTorch implements in Python
 
 
-_TEXT = Path(__file__).with_name("prelude.py").read_text(encoding="utf-8")
-
 Functions = dict[str, ast.FunctionDef]
+
+
+@cache
+def _prelude() -> list[ast.stmt]:
+    """The statements of `prelude.py`, with a function for each number of dimensions in place of one for `Nd`."""
+    functions = Path(__file__).with_name("prelude.py").read_text(encoding="utf-8").split("\n\n")
+    each = ([text.replace("Nd", f"{n}d") for n in (1, 2, 3)] if "Nd(" in text else [text] for text in functions)
+    return ast.parse("\n\n".join(chain.from_iterable(each))).body
 
 
 @cache
 def functions(of: str) -> Functions:
     """The definitions for a module or class of torch, `torch.nn.functional`; "" for those that only others call."""
-    body = ast.parse(_TEXT).body
-    of_classes = {ast.get_docstring(each): each.body for each in body if isinstance(each, ast.ClassDef)}
+    of_classes = {ast.get_docstring(each): each.body for each in _prelude() if isinstance(each, ast.ClassDef)}
     found: Functions = {}
-    for each in of_classes.get(of, []) if of else body:
+    for each in of_classes.get(of, []) if of else _prelude():
         if isinstance(each, ast.FunctionDef):
             found[each.name] = each
         elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Attribute):  # the same as one of torch

@@ -7,7 +7,7 @@ functions call `loss_reduction(text)`, which returns the operators' number for a
 `batch_divisor(x, text)` for one that may be 'batchmean', `is_a(x, type)`, `is_number(x)`, `size_of(x, dim)`,
 `wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`, `broadcast(x, y)`,
 which returns its arguments if the set has no such operator, `repeated(x, count)`, which makes a list of a number, and
-`refused(problem, hint)`.
+`refused(problem, hint)`. A function with `Nd` in its name is one for each of `1d`, `2d` and `3d`.
 """
 
 # mypy: ignore-errors
@@ -49,14 +49,9 @@ class functional:
     def avg_pool2d(
         input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
     ):
+        stride = [] if stride is None else stride
         return torch.ops.aten.avg_pool2d(
-            input,
-            kernel_size,
-            [] if stride is None else stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
+            input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
 
     def elu(input, alpha=1.0, inplace=False):
@@ -195,72 +190,25 @@ class functional:
     def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
         return torch.ops.aten.nll_loss_nd(input, target, weight, loss_reduction(reduction), ignore_index)
 
-    def adaptive_max_pool1d(input, output_size, return_indices=False):
+    def adaptive_max_poolNd(input, output_size, return_indices=False):
         if return_indices:
-            return torch.ops.aten.adaptive_max_pool1d(input, output_size)
-        return torch.ops.aten.adaptive_max_pool1d(input, output_size)[0]
+            return torch.ops.aten.adaptive_max_poolNd(input, output_size)
+        return torch.ops.aten.adaptive_max_poolNd(input, output_size)[0]
 
-    def adaptive_max_pool2d(input, output_size, return_indices=False):
-        if return_indices:
-            return torch.ops.aten.adaptive_max_pool2d(input, output_size)
-        return torch.ops.aten.adaptive_max_pool2d(input, output_size)[0]
-
-    def adaptive_max_pool3d(input, output_size, return_indices=False):
-        if return_indices:
-            return torch.ops.aten.adaptive_max_pool3d(input, output_size)
-        return torch.ops.aten.adaptive_max_pool3d(input, output_size)[0]
-
-    def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-        if return_indices:
-            return torch.ops.aten.max_pool1d_with_indices(
-                input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode
-            )
-        return torch.max_pool1d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
-
-    def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-        if return_indices:
-            return torch.ops.aten.max_pool2d_with_indices(
-                input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode
-            )
-        return torch.max_pool2d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
-
-    def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-        if return_indices:
-            return torch.ops.aten.max_pool3d_with_indices(
-                input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode
-            )
-        return torch.max_pool3d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
-
-    def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-        if norm_type == float("inf"):
-            return torch.nn.functional.max_pool1d(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
-        if norm_type == -float("inf"):
-            return -torch.nn.functional.max_pool1d(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+    def max_poolNd(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
         stride = [] if stride is None else stride
-        means = torch.ops.aten.avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-        return _root(means, kernel_size, norm_type)
+        if return_indices:
+            return torch.ops.aten.max_poolNd_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return torch.max_poolNd(input, kernel_size, stride, padding, dilation, ceil_mode)
 
-    def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    def lp_poolNd(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         if norm_type == float("inf"):
-            return torch.nn.functional.max_pool2d(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+            return torch.nn.functional.max_poolNd(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
         if norm_type == -float("inf"):
-            return -torch.nn.functional.max_pool2d(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+            return -torch.nn.functional.max_poolNd(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
         stride = [] if stride is None else stride
-        means = torch.ops.aten.avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-        if is_a(kernel_size, "int"):
-            return _root(means, kernel_size * kernel_size, norm_type)
-        return _root(means, kernel_size[0] * kernel_size[1], norm_type)
-
-    def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-        if norm_type == float("inf"):
-            return torch.nn.functional.max_pool3d(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
-        if norm_type == -float("inf"):
-            return -torch.nn.functional.max_pool3d(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
-        stride = [] if stride is None else stride
-        means = torch.ops.aten.avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-        if is_a(kernel_size, "int"):
-            return _root(means, kernel_size * kernel_size * kernel_size, norm_type)
-        return _root(means, kernel_size[0] * kernel_size[1] * kernel_size[2], norm_type)
+        means = torch.ops.aten.avg_poolNd(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+        return _rootNd(means, kernel_size, norm_type)
 
     def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
         return torch.ops.aten.col2im(input, output_size, kernel_size, dilation, padding, stride)
@@ -379,20 +327,10 @@ class functional:
 class torch_:
     """torch"""
 
-    def atleast_1d(first, *more):
+    def atleast_Nd(first, *more):
         if len(more) == 0:
-            return torch.ops.aten.atleast_1d(first)
-        return torch.ops.aten.atleast_1d.Sequence((first, *more))
-
-    def atleast_2d(first, *more):
-        if len(more) == 0:
-            return torch.ops.aten.atleast_2d(first)
-        return torch.ops.aten.atleast_2d.Sequence((first, *more))
-
-    def atleast_3d(first, *more):
-        if len(more) == 0:
-            return torch.ops.aten.atleast_3d(first)
-        return torch.ops.aten.atleast_3d.Sequence((first, *more))
+            return torch.ops.aten.atleast_Nd(first)
+        return torch.ops.aten.atleast_Nd.Sequence((first, *more))
 
     def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         if compute_mode == "use_mm_for_euclid_dist_if_necessary":
@@ -541,8 +479,16 @@ def _number(mode, first, second, third, problem, hint):
     return 2 if mode == third else refused(problem, hint)
 
 
-def _root(sums, count, power):
+def _root1d(sums, count, power):
     return (sums.sign() * sums.abs().relu()).mul(count).pow(1.0 / power)
+
+
+def _root2d(sums, size, power):
+    return _root1d(sums, size * size if is_a(size, "int") else size[0] * size[1], power)
+
+
+def _root3d(sums, size, power):
+    return _root1d(sums, size * size * size if is_a(size, "int") else size[0] * size[1] * size[2], power)
 
 
 def _resized(input, size, scales, mode, align_corners, antialias, count):

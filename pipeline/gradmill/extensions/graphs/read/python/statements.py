@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from gradmill.extensions.graphs.model import Many, Output
 from gradmill.extensions.graphs.read.python import calls, subscripts
@@ -21,51 +20,55 @@ from gradmill.extensions.graphs.read.resolve.operands import (
     items_of,
     number_in,
 )
-from gradmill.problems.problem import SpecError, TextError
+from gradmill.problems.problem import SpecError
 
 
 class Reader(Expressions):
     """Reads every kind of expression that a graph supports."""
 
-    readers = {**Expressions.readers, ast.Subscript: subscripts.read, ast.Call: calls.read}
+    visit_Subscript = subscripts.read
+    visit_Call = calls.read
 
 
 _OTHER_MODE = f"leave it out, or enter it around the call of the graph: a graph has {', '.join(GRAD_MODES)}"
 TOO_DEEP = ("an expression is nested too deeply", "write it in several statements")
 
 
-class Body:
-    """Reads the statements of one function and collects all errors. Names assigned by an erroneous statement become
-    have no value, and their uses are not reported again."""
+class Body(ast.NodeVisitor):
+    """Reads the statements of one function; all errors are added to the reader's. Names that an erroneous statement
+    assigns have no value, and their uses are not reported again."""
 
     def __init__(self, reader: Reader, parameters: Mapping[str, str]) -> None:
         self.reader = reader
         self.parameters = parameters  # name to type
-        self.errors: list[TextError] = []
+        self.before = len(reader.errors)
         self.returned: ast.Return | None = None
         self.outputs: tuple[Output, ...] = ()
         self.single = False
         self.spoiled = False  # whether a statement uses a value that an error left out
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all statements were read."""
+        return len(self.reader.errors) == self.before and not self.spoiled
+
     def read(self, statements: Sequence[ast.stmt]) -> None:
         """Reads statements in order."""
         for node in statements:
             if self.returned is not None:
-                self._say(node, "this statement is after 'return'", "a function returns at its end")
+                self.reader.say(node, "this statement is after 'return'", "a function returns at its end")
                 return
             try:
-                self._statement(node)
+                self.reader.at(node)
+                self.visit(node)
                 continue
             except SpecError as error:
-                self.errors.append(self.reader.located(node, error))
+                self.reader.errors.append(self.reader.located(node, error))
             except RecursionError:
-                self._say(node, *TOO_DEEP)
+                self.reader.say(node, *TOO_DEEP)
             except Spoiled:
                 self.spoiled = True
             self._spoil(node)
-
-    def _say(self, node: ast.stmt | ast.expr, problem: str, hint: str) -> None:
-        self.errors.append(self.reader.error(node, problem, hint))
 
     def _spoil(self, node: ast.stmt) -> None:
         """Marks the names that a statement would have assigned as without a value."""
@@ -75,24 +78,25 @@ class Body:
             elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self.reader.scope[inner.name] = None
 
-    def _statement(self, node: ast.stmt) -> None:
-        self.reader.at(node)
-        read = _STATEMENTS.get(type(node))
-        if read is None:
-            what, advice = STATEMENTS.get(type(node), ("this statement", "write assignments and calls"))
-            raise SpecError(f"{what} is not supported in a graph", advice)
-        read(self, node)
+    def generic_visit(self, node: ast.AST) -> None:
+        """Raises a SpecError for a statement that a graph does not support."""
+        assert isinstance(node, ast.stmt)
+        what, advice = STATEMENTS.get(type(node), ("this statement", "write assignments and calls"))
+        raise SpecError(f"{what} is not supported in a graph", advice)
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        """`pass`."""
 
     # ---- assignments
 
-    def assign(self, node: ast.Assign) -> None:
+    def visit_Assign(self, node: ast.Assign) -> None:
         """`a = value`, `a = b = value`, `a, b = value`, `x[…] = value`."""
         first = node.targets[0]
         value = self.reader.read(node.value, first.id if isinstance(first, ast.Name) else "")
         for target in node.targets:
             self.bind(target, value)
 
-    def annotated(self, node: ast.AnnAssign) -> None:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`a: Tensor = value`; the annotation is not checked."""
         if node.value is not None:
             self.bind(node.target, self.reader.read(node.value, getattr(node.target, "id", "")))
@@ -106,9 +110,9 @@ class Body:
         elif isinstance(target, ast.Subscript):
             self._into(target, value)
         elif isinstance(target, ast.Attribute) and target.attr == "data":
-            self._say(target, "'.data' is not supported in a graph", "write with torch.no_grad(): x.copy_(…)")
+            self.reader.say(target, "'.data' is not supported in a graph", "write with torch.no_grad(): x.copy_(…)")
         else:
-            self._say(target, "a graph cannot assign to this", "assign to names and to x[…]")
+            self.reader.say(target, "a graph cannot assign to this", "assign to names and to x[…]")
 
     def _name(self, target: ast.Name, value: Operand) -> None:
         type_ = self.parameters.get(target.id)
@@ -116,7 +120,7 @@ class Body:
             what = f"{described(value)} is assigned to the parameter '{target.id}', which is {type_}"
             raise self.reader.error(target, what, "use another name")
         if target.id in self.reader.imports:
-            self._say(target, f"'{target.id}' is imported: it cannot be assigned to", "use another name")
+            self.reader.say(target, f"'{target.id}' is imported: it cannot be assigned to", "use another name")
             return
         self.reader.scope[target.id] = value
 
@@ -171,7 +175,7 @@ class Body:
         else:
             raise SpecError(f"{described(value)} cannot be assigned to items of a tensor")
 
-    def augmented(self, node: ast.AugAssign) -> None:
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x *= y`, in place if `x` is a tensor; `x[…] *= y`."""
         reader, target = self.reader, node.target
         if isinstance(target, ast.Subscript):
@@ -197,26 +201,26 @@ class Body:
             self._put(view, tensors, self._in_place(type(node.op), picked, right, ""))
 
     def _in_place(self, kind: type[ast.operator], left: Operand, right: Operand, hint: str) -> Operand:
-        name = BINARY[kind][2]
+        name = BINARY[kind].in_place
         if name and is_tensor(left) and (is_tensor(right) or is_scalar(right)):
             return self.reader.builder.call(f"aten::{name}", [left, right], hint=hint)
         return self.reader.operator(kind, left, right, hint)
 
     # ---- other statements
 
-    def expression(self, node: ast.Expr) -> None:
+    def visit_Expr(self, node: ast.Expr) -> None:
         """A call for its effect, or a docstring."""
         if not isinstance(node.value, ast.Constant):
             self.reader.read(node.value)
 
-    def delete(self, node: ast.Delete) -> None:
+    def visit_Delete(self, node: ast.Delete) -> None:
         """`del a`."""
         for target in node.targets:
             if not isinstance(target, ast.Name):
                 raise SpecError("'del' of this is not supported in a graph", "delete names only")
             self.reader.scope.pop(target.id, None)
 
-    def with_(self, node: ast.With) -> None:
+    def visit_With(self, node: ast.With) -> None:
         """`with torch.no_grad():` and the like."""
         outer = self.reader.builder.grad
         for item in node.items:
@@ -243,7 +247,7 @@ class Body:
             raise SpecError("this must be known when the graph is read", "write True or False")
         return mode
 
-    def return_(self, node: ast.Return) -> None:
+    def visit_Return(self, node: ast.Return) -> None:
         """`return value`: sets the outputs."""
         self.returned = node
         if node.value is None:
@@ -283,15 +287,3 @@ def _is_of_kind(value: Operand, type_: str) -> bool:
     assert isinstance(value, TypedValue)
     numbers = ("int", "float", "bool", "Scalar")
     return value.type == type_ or type_ == f"{value.type}?" or (value.type in numbers and type_ in numbers)
-
-
-_STATEMENTS: dict[type[ast.stmt], Callable[[Body, Any], None]] = {
-    ast.Assign: Body.assign,
-    ast.AnnAssign: Body.annotated,
-    ast.AugAssign: Body.augmented,
-    ast.Expr: Body.expression,
-    ast.Delete: Body.delete,
-    ast.With: Body.with_,
-    ast.Return: Body.return_,
-    ast.Pass: lambda body, node: None,
-}

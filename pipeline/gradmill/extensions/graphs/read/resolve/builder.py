@@ -57,22 +57,22 @@ class GraphBuilder:
         """
         overloads = self.ops.overloads(name)
         if overload is not None:
-            overloads = [op for op in overloads if op.native.func.name.overload == overload]
+            overloads = [op for op in overloads if op.schema.name.overload == overload]
         shown = name.removeprefix("aten::")
         if not overloads:
             raise SpecError(f"the spec set has no operator '{shown}'", self.ops.near(name))
         match = choose(shown, overloads, args, kwargs or {}, method=method)
-        returns = match.op.native.func.returns
+        returns = match.op.schema.returns
         hint = hint or shown.rpartition("::")[2]
         hints = [hint if len(returns) == 1 or r.name is None else f"{hint}_{r.name}" for r in returns]
         return self.add_call(match.op, match.arguments, hints)
 
     def add_call(self, op: Op, arguments: dict[str, Value], hints: Sequence[str]) -> Operand:
         """Adds a call of an overload with all of its arguments. `hints` are the preferred names of its results."""
-        returns = op.native.func.returns
+        returns = op.schema.returns
         single = len(returns) == 1
         results = tuple(Result(self.new_name(hint), _PLAIN.get(r.type, r.type)) for hint, r in zip(hints, returns))
-        self.calls.append(Call(op.name, op.function, arguments, results, self.place, self.grad))
+        self.calls.append(Call(op.name, op.identity, arguments, results, self.place, self.grad))
         operands = tuple(TypedValue(Ref(r.name), r.type) for r in results)
         return operands[0] if single else Several(operands, tuple(r.name or "" for r in returns))
 
@@ -150,17 +150,12 @@ def identifier(name: str) -> str:
     return f"_{text}" if not text or text[0].isdigit() else text
 
 
-_NUMBERS = {"number": ("int", "float", "bool", "Scalar"), "whole": ("int", "bool", "Scalar")}
-
-
 def _argument(operand: Operand, type_: str) -> Value:
-    if isinstance(operand, TypedValue) and operand.type in _NUMBERS.get(type_, ()):
-        return operand.value
     if type_ == "list" and isinstance(operand, TypedValue) and operand.type.endswith("[]"):
         return operand.value
     if type_ == "int[][]" and isinstance(operand, Several):
         return Many(tuple(_argument(item, "int[]") for item in operand.items))
-    value = converted(operand, type_) if type_ not in ("number", "whole", "list") else None
+    value = converted(operand, type_)
     if value is None:
         hint = f"write {type_}(…) of it" if isinstance(operand, TypedValue) and operand.type == "Scalar" else ""
         raise SpecError(f"this must be of type {'int' if type_ == 'whole' else type_}, not {described(operand)}", hint)

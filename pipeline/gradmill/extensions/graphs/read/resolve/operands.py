@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from gradmill.extensions.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
 from gradmill.extensions.graphs.scalars import Number
-from gradmill.grammar.types import element
 from gradmill.model.schema import Argument
 from gradmill.problems.problem import SpecError
 
@@ -59,9 +58,27 @@ def of_number(value: Number) -> TypedValue:
     return TypedValue(Int(value), "int") if isinstance(value, int) else TypedValue(Float(value), "float")
 
 
+def of_literal(value: object) -> Operand:
+    """The operand for a number, a string, None, or a list of these. Raises a ValueError for another value."""
+    if value is None:
+        return NONE
+    if isinstance(value, str):
+        return TypedValue(Str(value), "str")
+    if isinstance(value, (bool, int, float)):
+        return of_number(value)
+    if isinstance(value, list):
+        return Several(tuple(map(of_literal, value)), is_list=True)
+    raise ValueError(value)
+
+
+def of_constant(constant: Constant) -> TypedValue:
+    """The operand for a constant of torch."""
+    return TypedValue(constant, constant.kind)
+
+
 def of_dtype(name: str) -> TypedValue:
     """The operand for a dtype."""
-    return TypedValue(Constant("ScalarType", name), "ScalarType")
+    return of_constant(Constant("ScalarType", name))
 
 
 def number_in(operand: Operand) -> Number | None:
@@ -149,6 +166,8 @@ DTYPES = {
 
 # The types of values that each schema type accepts.
 _TAKES: dict[str, tuple[str, ...]] = {
+    "number": _NUMBERS,  # see `scalars.py`
+    "whole": ("int", "bool", "Scalar"),
     "Tensor": ("Tensor", "gap"),  # a gap is among the tensors of a subscript, and nowhere else
     "Scalar": _NUMBERS,
     "int": ("int",),
@@ -170,7 +189,9 @@ def converted(operand: Operand, type_: str, *, numbers: bool = False) -> Value |
     `numbers`: whether tensors accept numbers.
     """
     if type_.endswith("?"):
-        return _optional(operand, type_[:-1], numbers=numbers)
+        if isinstance(operand, TypedValue) and operand.type in ("None", *_optionals(type_[:-1])):
+            return operand.value
+        return converted(operand, type_[:-1], numbers=numbers)
     listed = _LIST.fullmatch(type_)
     if listed is not None:
         return _list(operand, listed[1], int(listed[2] or 0))
@@ -185,12 +206,6 @@ def converted(operand: Operand, type_: str, *, numbers: bool = False) -> Value |
     if type_ == "float" and isinstance(operand.value, Int):
         return Float(float(operand.value.value))
     return operand.value
-
-
-def _optional(operand: Operand, inner: str, *, numbers: bool) -> Value | None:
-    if isinstance(operand, TypedValue) and (operand.type == "None" or operand.type in _optionals(inner)):
-        return operand.value
-    return converted(operand, inner, numbers=numbers)
 
 
 def _optionals(inner: str) -> list[str]:
@@ -219,37 +234,19 @@ def _list(operand: Operand, inner: str, size: int) -> Value | None:
 
 def default_of(argument: Argument) -> Value | None:
     """The value of an omitted argument; None if the argument is required."""
-    if argument.default is None:
-        return None
-    type_ = argument.type
-    while argument.default != "None" and type_.endswith("?"):
-        type_ = type_[:-1]
-    return _default(argument.default, type_)
+    return None if argument.default is None else converted(_written(argument.default, argument.type), argument.type)
 
 
-def _default(text: str, type_: str) -> Value:
-    if text == "None" and (type_.endswith("?") or type_ not in _INTS):
-        return Nothing()
-    if text.startswith("[") or type_.endswith("]"):
-        inner = element(type_) or type_
-        if text.startswith("["):
-            return Many(tuple(_default(part.strip(), inner) for part in text[1:-1].split(",") if part.strip()))
-        size = int(type_[type_.rindex("[") + 1 : -1] or 1)
-        return Many((_default(text, inner),) * size)
-    if text in _REDUCTIONS and type_ in _INTS:
-        return Int(_REDUCTIONS[text])
-    if type_ in ("ScalarType", "Layout", "MemoryFormat", "Device"):
-        return Constant(type_, DTYPES.get(text, text))  # type: ignore[arg-type]
-    return _literal(text, type_)
-
-
-def _literal(text: str, type_: str) -> Value:
+def _written(text: str, type_: str) -> Operand:
+    """The operand for a default, as a schema writes it."""
+    if text == "None" and type_ not in _INTS:
+        return NONE
+    base = type_.rstrip("?")
+    if text in _REDUCTIONS and base in _INTS:
+        return of_number(_REDUCTIONS[text])
+    if base in ("ScalarType", "Layout", "MemoryFormat", "Device"):
+        return of_constant(Constant(base, DTYPES.get(text, text)))  # type: ignore[arg-type]
     try:
-        number = literal_eval(text)
+        return of_literal(literal_eval(text))
     except (ValueError, SyntaxError):
-        return Str(text)
-    if isinstance(number, bool):
-        return Bool(number)
-    if isinstance(number, int):
-        return Float(float(number)) if type_ == "float" else Int(number)
-    return Float(number) if isinstance(number, float) else Str(str(number))
+        return TypedValue(Str(text), "str")

@@ -62,8 +62,8 @@ def choose(
             return match
         reasons.append(match)
     if len(reasons) == 1:
-        raise SpecError(f"'{name}' {reasons[0]}", f"its schema is {bound[0].native.func}")
-    shown = [str(op.native.func) for op in bound[:_SHOWN]]
+        raise SpecError(f"'{name}' {reasons[0]}", f"its schema is {bound[0].schema}")
+    shown = [str(op.schema) for op in bound[:_SHOWN]]
     more = f", and {len(bound) - _SHOWN} more" if len(bound) > _SHOWN else ""
     written = ", ".join([*map(described, args), *(f"{key}: {described(operand)}" for key, operand in kwargs.items())])
     raise SpecError(f"no overload of '{name}' takes ({written})", f"the overloads are {'; '.join(shown)}{more}")
@@ -71,7 +71,7 @@ def choose(
 
 def with_out(match: Match, out: Operand) -> Match | str:
     """The match with its out arguments, one tensor or several in a tuple; or why `out` does not fit."""
-    slots = match.op.native.func.out
+    slots = match.op.schema.out
     operands = out.items if isinstance(out, Several) else (out,)
     if len(operands) != len(slots) or not all(map(is_tensor, operands)):
         wanted = "one tensor" if len(slots) == 1 else f"{len(slots)} tensors in a tuple"
@@ -82,19 +82,19 @@ def with_out(match: Match, out: Operand) -> Match | str:
 
 def is_bound(op: Op, *, out: bool = False) -> bool:
     """Whether Python can call an overload, with or without `out=`: not one with named dimensions or a generated one."""
-    schema = op.native.func
+    schema = op.schema
     return (
         bool(schema.out) == out
         and not any(a.name.startswith("_scratch_") for a in schema.out)
         and not schema.name.functional
-        and "generated" not in op.native.tags
+        and "generated" not in op.function.tags
         and not any(a.type in ("Dimname", "Dimname[]", "Dimname[1]") for a in schema.inputs)
     )
 
 
 def _match(op: Op, args: Sequence[Operand], kwargs: Mapping[str, Operand], *, method: bool) -> Match | str:
     """The arguments of an overload, or why it does not take them."""
-    schema = op.native.func
+    schema = op.schema
     if method and schema.self_index:  # the tensor of a method is passed as `self`
         at = schema.self_index
         args = [*args[1 : at + 1], args[0], *args[at + 1 :]]
@@ -140,7 +140,7 @@ def takes_numbers(op: Op) -> bool:
 
 def filled(op: Op, bound: Mapping[str, Operand], *, numbers: bool) -> Match | str:
     """The match of an overload with the `bound` arguments and its defaults; or why it cannot be called with them."""
-    schema = op.native.func
+    schema = op.schema
     arguments: dict[str, Value] = {}
     for argument in schema.inputs:
         operand = bound.get(argument.name)
@@ -165,12 +165,12 @@ _PARSED_AS = {"int": "int64_t", "float": "double", "str": "c10::string_view", "T
 def ordered(overloads: Sequence[Op]) -> list[Op]:
     """Overloads by their text in the parser's syntax, and each before those that it takes precedence over."""
     by_text = sorted(overloads, key=_parsed)
-    order, rest = in_precedence([tuple(argument.type for argument in op.native.func.inputs) for op in by_text])
+    order, rest = in_precedence([tuple(argument.type for argument in op.schema.inputs) for op in by_text])
     return [by_text[i] for i in (*order, *rest)]
 
 
 def _parsed(op: Op) -> str:
-    schema = op.native.func
+    schema = op.schema
     written = [f"{_parsed_type(a.type)} {'input' if a.name == 'self' else a.name}{_default(a)}" for a in schema.inputs]
     positional = len(schema.positional)
     return ", ".join([*written[:positional], *(["*", *written[positional:]] if schema.kwarg_only else [])]) + ")"
