@@ -35,7 +35,7 @@ x.to('cpu'); x.double(); x.float(); x.long(); x.bool(); x.type_as(i); x.clone();
 x.fill_diagonal_(0); x.new_zeros(2, 3); x.new_zeros((2, 3)); x.new_ones(n); x.new_full((2,), 3.0); x.mm(y.t())
 x.matmul(y.t()); x.addmm(x, m); x.addcmul(x, y, value=2); x.lerp(y, 0.5); x.lerp(y, y); x.eq(y); x.eq(1); x.ge(0)
 x.exp_(); x.add_(y); x.add_(1); x.mul_(n); x.div_(y); x.copy_(y); x.fill_(0.5); x.zero_(); x.clamp_(0, 1); x.pow_(2)
-x.relu_(); x.t_(); x.unsqueeze_(0); x.squeeze_(); x.transpose_(0, 1); x.masked_fill_(b, 1.0)
+x.relu_(); x.t_(); x.unsqueeze_(0); x.squeeze_(); x.transpose_(0, 1); x.masked_fill_(b, 1.0); x.to('cpu', dtype=y.dtype)
 x.index_put_((i,), y[:3]); x.sub_(y, alpha=s); x.topk(2); x.sort(); x.sort(dim=0, descending=True); x.median(1)
 x.mode(); x.kthvalue(2); x.cummax(0); x.aminmax(); x.diff(); x.erf(); x.sigmoid_(); x.tanh(); x.rsqrt()
 x.reciprocal(); x.square(); x.logical_not(); x.isnan(); x.nan_to_num(); x.sign(); x.maximum(y); x.minimum(y)

@@ -89,3 +89,7 @@ def a_tuple_by_a_comma(x: Tensor) -> Tensor:
 
 def two_tensors(x: Tensor) -> torch.Tensor:
     return x * 2, x * 3
+
+
+def none(n: None, m: None | None) -> Tensor:
+    return torch.Tensor.exp()

@@ -113,7 +113,9 @@ def _of_torch(reader: Expressions, path: str, args: Sequence[Operand], kwargs: K
         return _of_math(reader, name, args, kwargs, hint)
     if path.startswith(_OPS):
         return _explicit(reader, path.removeprefix(_OPS), args, kwargs, hint)
-    if module == "torch.Tensor" and args:
+    if module == "torch.Tensor":
+        if not args:
+            raise SpecError(f"'{path}' is called without a tensor", f"write x.{name}(…)")
         return method(reader, args[0], name, args[1:], kwargs, hint)
     if path == "torch.device" and len(args) == 1 and text_in(args[0]) is not None:
         return of_constant(Constant("Device", text_in(args[0]) or ""))

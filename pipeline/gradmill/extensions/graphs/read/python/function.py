@@ -90,7 +90,10 @@ class Definition:
             for extra in node.slice.elts[1:]:
                 self._extra(parameter.arg, extra)
             node = node.slice.elts[0]
-        return self.type_of(node)
+        type_ = self.type_of(node)
+        if type_ == "None":
+            raise self.reader.error(node, "'None' is not a supported input type", _HINT)
+        return type_
 
     def _extra(self, name: str, node: ast.expr) -> None:
         text = node.value if isinstance(node, ast.Constant) else None
@@ -139,7 +142,7 @@ def _union(types: list[str]) -> str:
     optional = "?" if "None" in types else ""
     if len(plain) == 1:
         return plain[0] + optional
-    return f"Scalar{optional}" if set(plain) <= {"int", "float", "bool", "Scalar"} else ""
+    return f"Scalar{optional}" if plain and set(plain) <= {"int", "float", "bool", "Scalar"} else ""
 
 
 def _parsed(node: ast.Constant) -> ast.expr:

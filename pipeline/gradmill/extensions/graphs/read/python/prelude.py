@@ -444,18 +444,14 @@ class Tensor:
             return torch.ops.aten.to.device(self, first.device, first.dtype, non_blocking, copy, memory_format)
         if is_a(first, "ScalarType"):
             return torch.ops.aten.to.dtype(self, first, non_blocking, copy, memory_format)
-        if second is not None:
-            return torch.ops.aten.to.device(self, first, second, non_blocking, copy, memory_format)
+        device = device if first is None else first
+        dtype = dtype if second is None else second
         if dtype is not None and device is not None:
             return torch.ops.aten.to.device(self, device, dtype, non_blocking, copy, memory_format)
         if dtype is not None:
             return torch.ops.aten.to.dtype(self, dtype, non_blocking, copy, memory_format)
         return torch.ops.aten.to.dtype_layout(
-            self,
-            device=device if first is None else first,
-            non_blocking=non_blocking,
-            copy=copy,
-            memory_format=memory_format,
+            self, device=device, non_blocking=non_blocking, copy=copy, memory_format=memory_format
         )
 
     def cpu(self):
