@@ -124,17 +124,9 @@ class _Reading:
             return Function(name, Place(), (), (), (), False)
         outputs = [output for spec in self.module.signature.output_specs if (output := self._output(spec)) is not None]
         single = len(outputs) == 1 and self._returns_one()
-        calls = tuple(self.builder.calls)
-        return Function(
-            name,
-            Place(),
-            tuple(self.inputs),
-            calls,
-            tuple(outputs),
-            single,
-            callees=self.builder.callees,
-            enables_grad=self.builder.enables_grad,
-        )
+        inputs, calls, callees = tuple(self.inputs), tuple(self.builder.calls), self.builder.callees
+        enables = self.builder.enables_grad
+        return Function(name, Place(), inputs, calls, tuple(outputs), single, callees=callees, enables_grad=enables)
 
     # ---- inputs
 

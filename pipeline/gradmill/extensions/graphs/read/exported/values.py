@@ -100,12 +100,10 @@ def _number(symbolic: SymArgument, scope: Scope) -> Operand:
     """The operand for a number that may be symbolic. Raises a SpecError if no earlier node defines it."""
     if symbolic.as_name is not None:
         return tensor(symbolic.as_name, scope)
-    number: Number | bool | None = symbolic.as_int
-    number = symbolic.as_float if number is None else number
-    number = symbolic.as_bool if number is None else number
-    if number is None:
-        raise SpecError("a number has no value", "the file is damaged: export the model again")
-    return _of(number)
+    for number in (symbolic.as_int, symbolic.as_float, symbolic.as_bool):
+        if number is not None:
+            return _of(number)
+    raise SpecError("a number has no value", "the file is damaged: export the model again")
 
 
 # How the value of each kind of argument is read.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from gradmill.extensions.graphs.model import Function, Input, Place, Ref, Value
 from gradmill.extensions.graphs.operator import Ops
 from gradmill.extensions.graphs.read.python.source import Context
@@ -191,8 +189,8 @@ def _read(
     doc = (ast.get_docstring(node) or "").partition("\n")[0]
     inputs, calls = tuple(definition.inputs), tuple(builder.calls)
     place = Place(*reader.where(node))
-    function = Function(node.name, place, inputs, calls, body.outputs, body.single, groups, doc)
-    return replace(function, enables_grad=builder.enables_grad), []
+    enables = builder.enables_grad
+    return Function(node.name, place, inputs, calls, body.outputs, body.single, groups, doc, enables_grad=enables), []
 
 
 def _constants(reader: Reader, node: ast.AST, context: Context) -> None:
