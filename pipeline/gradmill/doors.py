@@ -55,7 +55,8 @@ class Added(Protocol):
 
 class Reads(Struct, frozen=True):
     """The files of its own that an extension reads. The extension's name is that of the variable that names them, of
-    their stage, and of the folder by which messages and the manifest name them: `graphs/net.py`."""
+    their stage, of the family of the units that are made from them, and of the folder by which messages and the
+    manifest name them: `graphs/net.py`."""
 
     added: str  # from the values of all variables to `Added`; None if they name no files
     stage: tuple[str, ...]  # what the stage does, then which ones it needs
@@ -63,7 +64,6 @@ class Reads(Struct, frozen=True):
     # of a file), `text_of`, `lines` (where they begin) and `signature` (the schema of one).
     module: str
     uses: str  # with what a function uses: `operators_called`, and `formulas_used` (the functions that have these)
-    family: str  # of the units that are made from them, printed if there are files
 
 
 class Extension(Struct, frozen=True):
@@ -71,6 +71,7 @@ class Extension(Struct, frozen=True):
 
     commands: str = ""  # a module whose COMMANDS are rows of the table of commands
     queries: tuple[str, ...] = ()  # modules with queries, which no run of the core needs
+    families: tuple[str, ...] = ()  # rows of the table of families
     kinds: dict[str, str] = {}  # kinds of units: the module of each
     variables: str = ""  # a function that returns rows of the table of variables
     reads: Reads | None = None

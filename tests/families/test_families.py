@@ -161,7 +161,7 @@ def with_a_new_family(own_code: Project) -> Project:
     (families / "made_up" / "__init__.py").touch()
     (families / "made_up" / "files.py").write_text(_MADE_UP)
     table = families / "table.py"
-    table.write_text(table.read_text().replace("hook_files\n", "hook_files made_up\n"))
+    table.write_text(table.read_text().replace("c_shims\n", "c_shims made_up\n"))
     own_code.path("templates/MadeUp.h").write_text("// ${generated_comment}\n${names}\n")
     return own_code
 

@@ -94,7 +94,7 @@ class Registered(Struct, frozen=True):
 
 
 class Family:
-    """An output family. A subclass declares what differs. The rest is found in the module `text` of its folder:
+    """An output family. A subclass declares what differs. The rest is found in the module `text` next to its own:
     `render` takes the subject of a unit and the release, and returns all pieces of the unit's text. The module is
     imported when a unit is rendered.
     """
@@ -140,7 +140,7 @@ class Family:
         """The pieces of a unit's text, by name. `marks`: whether formulas stand between marks that name their field of
         the unit's entry. Raises SpecError for a unit that has none."""
         of_formulas = {"marks": marks} if self.has_formulas else {}
-        pieces: dict[str, str] = _text(self.name).render(subject, release, **of_formulas)
+        pieces: dict[str, str] = _text(type(self).__module__).render(subject, release, **of_formulas)
         return pieces
 
     def is_in(self, release: Release) -> bool:
@@ -207,8 +207,8 @@ class BackendFamily(Family):
 
 
 @cache
-def _text(family: str) -> ModuleType:
-    return import_module(f"gradmill.families.{family}.text")
+def _text(module: str) -> ModuleType:
+    return import_module(f"{module.rpartition('.')[0]}.text")
 
 
 @lru_cache(maxsize=8192)  # families use the same names

@@ -6,6 +6,7 @@ _HERE = "gradmill.extensions.graphs"
 
 EXTENSION = Extension(
     queries=tuple(f"{_HERE}.queries.{name}" for name in "graphs operators planned files".split()),
+    families=(f"{_HERE}.family:GRAPHS",),
     kinds={"graph": f"{_HERE}.kind"},
     variables=f"{_HERE}.settings:variables",
     reads=Reads(
@@ -13,7 +14,6 @@ EXTENSION = Extension(
         stage=("read the files of whole graphs", "schemas"),
         module=f"{_HERE}.queries.graphs",
         uses=f"{_HERE}.queries.planned",
-        family=f"{_HERE}.family:GRAPHS",
     ),
     rules=f"{_HERE}.rules:RULES",
     shown=f"{_HERE}.shown:SHOWN",

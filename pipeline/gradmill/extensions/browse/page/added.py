@@ -41,8 +41,7 @@ def families(db: Database) -> list[Family]:
 @query
 def functions(db: Database, extension: str) -> list[tuple[tuple[str, str], Ref]]:
     """The functions of an extension's files, whose names are unique, each with the link to it."""
-    reads = readers()[extension]
-    kind = load(reads.family).unit
+    reads, kind = readers()[extension], FAMILIES[extension].unit
     return [((file, name), Ref(f"{kind}/{safe(name)}", "", name)) for file, name in load(reads.module).all_names(db)]
 
 
@@ -67,15 +66,14 @@ def operators_called(db: Database, extension: str, file: str, name: str) -> list
 @query
 def function_shown(db: Database, layout: str, shards: int, extension: str, file: str, name: str) -> Function:
     """The contents of a function's page."""
-    reads, unit = readers()[extension], f"{file}:{name}"
-    family: Family = load(reads.family)
+    family, unit = FAMILIES[extension], f"{file}:{name}"
     own = (each.name for each in files(db, layout, shards).values() if unit in each.units)
     return Function(
         kind=family.unit,
         name=name,
         file=file,
         schema=added.signature(db, added.added_label(extension, file), name),
-        text=load(reads.module).text_of(db, file, name),
+        text=load(readers()[extension].module).text_of(db, file, name),
         operators=tuple(operators_called(db, extension, file, name)),
         nodes=tuple(nodes_used(db, extension, file, name)),
         unit=Unit(family.name, unit, name, tuple(own)),
