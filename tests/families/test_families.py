@@ -278,9 +278,10 @@ def test_a_new_kind_of_units_is_a_module_and_a_name(with_a_new_family: Project) 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_what_a_family_names_is_found(family: Family) -> None:
-    """By name, since stages import families: the kind of its units, what they are planned from, their order."""
+    """By name, since stages import families: units' kind, what they are planned from, their order, what files need."""
     assert isinstance(kind_of(family), Kind)
     assert callable(found(family.subject)) and callable(found(family.order))
+    assert not family.given or callable(found(family.given))
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,8 @@ class Layout(Struct, frozen=True, array_like=True):
     odd_tag: tuple[str, str] | None = None  # the entry and the name of a tag that upstream cannot sort
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
-    backends: dict[str, BackendLayout] = {}  # by family, of those that print one
-    lists: dict[str, tuple[str, ...]] = {}  # those over all functions that requested families print
+    given: dict[str, Any] = {}  # by family: what its `given` returns
     operator_headers: bool = True  # whether each operator has headers in ATen
-    holes: dict[str, dict[str, str | list[str]]] = {}  # of type stubs: by file, the text that no unit prints
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:
@@ -104,6 +102,7 @@ class Family:
     unit: str = "function"  # the kind of its units, one of stages/kinds
     subject: str = "schemas.function"  # the function of stages that returns what a unit is rendered from
     order: str = "schemas.of_file"  # the function of stages that sorts the units, if they are functions
+    given: str = ""  # the function of stages that returns what its files need besides units, of the family
     templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
     words: tuple[str, ...] = ()  # those that are one word, the same within a line as in a block
@@ -123,9 +122,8 @@ class Family:
     described: bool = True  # whether a description may change the text
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False
-    lists: tuple[
-        str, ...
-    ] = ()  # the lists over all functions that its files print, by their names in stages/name_lists.py
+    # The lists over all functions that its files print, by their names in stages/name_lists.py, which gives them.
+    lists: tuple[str, ...] = ()
     of_operators: bool | None = None  # whether it is of builds where each operator has headers; None: of others, too
     selective: bool = False  # whether only functions that `operators=` selects, for training or not, are units
     registered: Registered | None = None  # if its units are kernels
@@ -195,7 +193,7 @@ class Family:
 class BackendFamily(Family):
     """A family that prints a backend outside of ATen, which a spec file describes."""
 
-    unit = "backend"
+    unit, given = "backend", "backend.layout"
     role: Role  # of the file that describes the backend
     by_default = described = False
     declares: str = ""  # the piece that the header of shape functions must have as a line, if there is one

@@ -4,17 +4,17 @@ from msgspec.structs import replace
 
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.doors import load
-from gradmill.families.family import BackendFamily, BackendLayout, Layout
+from gradmill.families.family import Layout
 from gradmill.families.file import File, operator_in
 from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.table import FAMILIES
-from gradmill.families.type_stubs.files import TYPE_STUBS
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.entries import grouped
 from gradmill.problems.problem import LAST, Problem, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import table, unkept
 from gradmill.stages.kernels import underived, used_keys
+from gradmill.stages.kinds.kind import found
 from gradmill.stages.requested import families
 from gradmill.stages.set import (
     hooks,
@@ -55,10 +55,8 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
         without,
         tags=tuple(tags(db)),
         odd_tag=odd_tag(db),
-        backends={name: own for name in families(db) if (own := _backend(db, name)) is not None},
-        lists=_lists(db),
+        given={name: found(own.given)(db, own) for name in families(db) if (own := FAMILIES[name]).given},
         operator_headers=includes(db).operator_headers is not False,
-        holes=_holes(db),
     )
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
@@ -74,15 +72,6 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
     return by_name
 
 
-def _holes(db: Database) -> dict[str, dict[str, str | list[str]]]:
-    """The text of type stubs that no unit prints; none if they are not requested."""
-    if TYPE_STUBS.name not in families(db):
-        return {}
-    from gradmill.stages.kinds.hints import script  # few runs have them
-
-    return script(db).holes
-
-
 def _twice(db: Database, file: File, problem: str) -> Problem:
     """The problem of a name that two files have."""
     hint, own = "give one another name", hooks(db)
@@ -90,30 +79,6 @@ def _twice(db: Database, file: File, problem: str) -> Problem:
         key = next(iter(own.modules.values()))
         return Problem("hooks", "", "", problem, hint, line=own.lines["files"], column=1, file=key)
     return Problem("set", "", "", problem, hint, place_of_key(db, ("family", file.family)), file.name)
-
-
-def _backend(db: Database, family: str) -> BackendLayout | None:
-    """What the files of a backend need besides its functions; None if the family prints none."""
-    kind = FAMILIES[family]
-    if not isinstance(kind, BackendFamily):
-        return None
-    from gradmill.stages.backend import backend, own_nodes  # only needed with a backend
-
-    facts, how = backend(db, kind.role), includes(db)
-    if facts is None:
-        return None
-    nodes = tuple(own_nodes(db, kind.role))
-    return BackendLayout(facts, nodes, how.folders.get(family, ""), bool(how.operator_headers))
-
-
-def _lists(db: Database) -> dict[str, tuple[str, ...]]:
-    """The lists over all functions that requested families print."""
-    wanted = sorted({name for family in families(db) for name in FAMILIES[family].lists})
-    if not wanted:
-        return {}
-    from gradmill.stages.name_lists import LISTS  # few runs have such families
-
-    return {name: tuple(LISTS[name](db)) for name in wanted}
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:

@@ -12,6 +12,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from gradmill.cpp.kernel_names import DEFAULT_KEY
+from gradmill.families.family import BackendFamily, BackendLayout
 from gradmill.grammar.buckets import bucket_of
 from gradmill.grammar.schema import parser
 from gradmill.model.backends import KERNELS as LISTED_KERNELS
@@ -40,7 +41,7 @@ from gradmill.specs.spec_set import FILE_NAMES
 from gradmill.stages import kernels
 from gradmill.stages.layered.files import of_file, parse_file, text
 from gradmill.stages.schemas import buckets, entry_of, function, heads, in_order
-from gradmill.stages.set import is_described, release, sources, spec_set
+from gradmill.stages.set import includes, is_described, release, sources, spec_set
 
 LAZY: Role = "backend"  # the role of the file of lazy tensors
 STUBS: Role = "external_backend"  # of one for stubs
@@ -73,6 +74,15 @@ def own_nodes(db: Database, role: Role) -> list[OwnNode]:
     """The nodes of operations that no native function declares."""
     whole = read(db, role)
     return [] if whole is None else list(whole.nodes)
+
+
+def layout(db: Database, family: BackendFamily) -> BackendLayout | None:
+    """What the files of a family need besides its functions; None if it prints no valid backend."""
+    facts, how = backend(db, family.role), includes(db)
+    if facts is None:
+        return None
+    nodes = tuple(own_nodes(db, family.role))
+    return BackendLayout(facts, nodes, how.folders.get(family.name, ""), bool(how.operator_headers))
 
 
 @query

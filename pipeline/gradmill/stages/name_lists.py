@@ -5,6 +5,7 @@ torchgen: `gen.gen_headers`.
 
 from collections.abc import Callable
 
+from gradmill.families.family import Family
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.stages.native_aot import keys
@@ -51,3 +52,8 @@ LISTS: dict[str, Callable[[Database], list[str]]] = {
     "libraries": lambda db: [name for name in db.names(libraries) if libraries.item(db, name)],  # with registrations
     "compiled_ahead": keys,
 }
+
+
+def lists(db: Database, family: Family) -> dict[str, tuple[str, ...]]:
+    """The lists that a family prints."""
+    return {name: tuple(LISTS[name](db)) for name in family.lists}

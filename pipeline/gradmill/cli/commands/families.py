@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from textwrap import shorten, wrap
 
@@ -14,7 +13,6 @@ from gradmill.cli.commands.request import Request
 from gradmill.families.family import Family, Layout
 from gradmill.families.places import SUBSETS
 from gradmill.families.table import FAMILIES
-from gradmill.families.type_stubs.files import STUBS
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases import KNOWN, minor, resolve
@@ -51,7 +49,7 @@ def main(request: Request) -> int:
 def row_of(family: Family) -> FamilyRow:
     """A family. What it is about is the first sentence of its module."""
     whole = " ".join((sys.modules[type(family).__module__].__doc__ or family.label).split())
-    layout = Layout(slotted=("",), lists=defaultdict(tuple), holes={name: {} for name in STUBS})
+    layout = Layout(slotted=("",), given={family.name: dict.fromkeys(family.lists, ())} if family.lists else {})
     files = family.files([], layout, resolve(minor(KNOWN[-1])))
     names = [file.name for file in files] or [
         name.removeprefix("ATen/").removesuffix(".in") for name in family.templates

@@ -34,14 +34,14 @@ class AggregatedHeaders(InAten):
     templates = (f"ATen/{NATIVE_FUNCTIONS}", f"ATen/{META_FUNCTIONS}", KEY, KEY_INLINE)
     needs = f"ATen/{NATIVE_FUNCTIONS}"
     rendered = (META,)  # and one for each namespace of kernels, and of functions for a dispatch key
-    lists = (_NAMESPACES,)
+    given, lists = "name_lists.lists", (_NAMESPACES,)
     of_operators = False
     shards_by = "base"
     subsets = {"aten": "", "headers": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The headers of kernels, of meta functions, and two for each dispatch key."""
-        names, blocks = tuple(unit.name for unit in units), _blocks(layout.lists[_NAMESPACES])
+        names, blocks = tuple(unit.name for unit in units), _blocks(layout.given[self.name][_NAMESPACES])
         declarations = Pieces((META,), on_line=True)
         listed = [
             _kernels(names, blocks.get("", []), release),

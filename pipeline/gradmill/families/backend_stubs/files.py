@@ -33,7 +33,7 @@ class BackendStubs(BackendFamily):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header of the kernels and their registrations; none if the backend has no kernel for its key."""
-        own = layout.backends.get(self.name)
+        own = layout.given.get(self.name)
         if own is None or not own.backend.kernels:
             return []
         how = Registering("stubs_header", "static_init_dispatch_registrations", release.stubs_generator)

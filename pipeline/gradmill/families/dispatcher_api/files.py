@@ -79,7 +79,7 @@ class DispatcherApi(InAten, Sharded):
         "static_dispatch_extra_headers": "",
     }
     folders = (OPERATORS, "core")
-    lists = ("methods", "symbols", "attributes", "namespaces", "libraries")
+    given, lists = "name_lists.lists", ("methods", "symbols", "attributes", "namespaces", "libraries")
     shards_by, upstream_shards = "base", 5
     subsets = {
         "aten": "",
@@ -96,7 +96,7 @@ class DispatcherApi(InAten, Sharded):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files, first those with all functions in their order. SpecError for a tag that is not text."""
-        names, lists = tuple(unit.name for unit in units), layout.lists
+        names, lists = tuple(unit.name for unit in units), layout.given[self.name]
         sources = super().files(units, layout, release)
         of_keys = {"static_dispatch_extra_headers": _headers_of_keys(release)}
         header = pieces_in({"declarations": DECLARATION})

@@ -45,7 +45,7 @@ class KernelRegistrations(InAten):
     )
     words = ("dispatch_namespace",)
     shards_by, has_shards = "base", True
-    lists = (_KEYS, _SPACES, _AHEAD)
+    given, lists = "name_lists.lists", (_KEYS, _SPACES, _AHEAD)
     reads = ("native_aot",)
     subsets = {"aten": "", "sources": ""}
 
@@ -66,13 +66,14 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
     """The files of a key. Upstream takes one that no function has kernels for to be no device's."""
     from gradmill.families.backends.helpers import extra_headers, registration_headers, registration_helpers
 
-    own, of_operators = key if key in layout.lists[_KEYS] else "", layout.operator_headers
+    lists, of_operators = layout.given[KERNEL_REGISTRATIONS.name], layout.operator_headers
+    own = key if key in lists[_KEYS] else ""
     helpers = registration_helpers(own, release) if key != IMPLICIT_NESTED else []
     holes: dict[str, Content] = {
         "extra_cuda_headers": extra_headers(key, release),
         "external_backend_headers": "",
         "dispatch_headers": registration_headers(
-            own, release, of_operators=of_operators, compiled_ahead=key in layout.lists[_AHEAD]
+            own, release, of_operators=of_operators, compiled_ahead=key in lists[_AHEAD]
         ),
         "ops_headers": _headers_of(key, units, release) if of_operators else _headers_of_all(key, release),
     }
@@ -83,7 +84,7 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
                 units=units,
                 holes=holes,
                 helpers="\n".join(helpers),
-                spaces=_spaces(key, layout.lists[_SPACES]),
+                spaces=_spaces(key, lists[_SPACES]),
                 release=release,
             )
         ]

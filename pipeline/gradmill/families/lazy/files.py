@@ -50,7 +50,7 @@ class Lazy(BackendFamily):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files of the backend: nodes, kernels, registrations for its key and, if it has any, for autograd's."""
-        own = layout.backends.get(self.name)
+        own = layout.given.get(self.name)
         if own is None:
             return []
         backend, names = own.backend, tuple(unit.name for unit in units)

@@ -33,7 +33,7 @@ class TypeStubs(Family):
     """Names in the order of the script."""
 
     name, label = "type_stubs", "type stubs"
-    unit, subject = "hint", "kinds.hints.hint"
+    unit, subject, given = "hint", "kinds.hints.hint", "kinds.hints.holes"
     templates, needs = tuple(dict.fromkeys(template for template, _ in STUBS.values())), _OF_FUNCTIONS
     needs_file = "stub_script"
     reads = ("deprecated", "stub_script", "torch_docs", "tensor_docs", "torchgen_model")
@@ -46,9 +46,9 @@ class TypeStubs(Family):
     known = regex("|".join(name.replace(".", r"\.") for name in STUBS))
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-        """The files. What no unit prints comes from the script, and so does the order of units."""
+        """The files. What no unit prints comes from the script, if that is known, and so does the order of units."""
         found = []
-        for name, holes in layout.holes.items():
+        for name, holes in layout.given.get(self.name, {name: {} for name in STUBS}).items():
             template, slot = STUBS[name]
             contents: dict[str, Content] = {hole: text for hole, text in holes.items() if hole not in _SLOTS}
             contents |= pieces_in({hole: _SLOTS[hole] for hole in holes if hole in _SLOTS})

@@ -65,6 +65,11 @@ def script(db: Database) -> StubScript:
     return StubScript({}, {}, {})
 
 
+def holes(db: Database, family: Family) -> dict[str, dict[str, str | list[str]]]:
+    """The text of each file that no unit prints."""
+    return script(db).holes
+
+
 def _members(text: str) -> dict[str, list[str]]:
     """The members of enumerations in torchgen/model.py, in their order, without aliases."""
     found: dict[str, list[str]] = {}
