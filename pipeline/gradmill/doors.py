@@ -60,8 +60,8 @@ class Reads(Struct, frozen=True):
 
     added: str  # from the values of all variables to `Added`; None if they name no files
     stage: tuple[str, ...]  # what the stage does, then which ones it needs
-    # With queries about the files: `stage`, `all_names` (the functions, each after its file), `texts` (of the functions
-    # of a file), `text_of`, `lines` (where they begin) and `signature` (the schema of one).
+    # With queries about the files: `stage`, `all_names` (the functions, each after its file), `text_of`, `lines` (where
+    # they begin) and `signature` (the schema of one).
     module: str
     uses: str  # with what a function uses: `operators_called`, and `formulas_used` (the functions that have these)
 
@@ -73,6 +73,9 @@ class Extension(Struct, frozen=True):
     queries: tuple[str, ...] = ()  # modules with queries, which no run of the core needs
     families: tuple[str, ...] = ()  # rows of the table of families
     kinds: dict[str, str] = {}  # kinds of units: the module of each
+    files: dict[str, tuple[str, str, str]] = {}  # rows of the table of spec files, by role
+    # Tables whose items are each from one input: its label, in which {} is the table's key.
+    ends: dict[str, str] = {}
     variables: str = ""  # a function that returns rows of the table of variables
     reads: Reads | None = None
     rules: str = ""  # those of its warnings, for the command `rule`

@@ -7,16 +7,18 @@ entry, and stores the result as a `Problem`. Only `gradmill.problems.locate` con
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from gradmill.doors import extensions
 from gradmill.problems.names import Hint, nearest
 
 __all__ = ["Errors", "Problem", "Role", "SpecError", "TextError", "all_of", "at_field", "nearest", "problem_of"]
 
-Role = Literal[
+# Of files, in the order of reports: those of a spec set, with those that extensions read, then others.
+_OfSets = Literal[
     "native",
     "tags",
     "derivatives",
@@ -33,6 +35,8 @@ Role = Literal[
     "torch_docs",
     "tensor_docs",
     "torchgen_model",
+]
+_OfOthers = Literal[
     "template",
     "added",
     "operators",
@@ -40,6 +44,10 @@ Role = Literal[
     "hooks",
     "generator",
 ]
+if TYPE_CHECKING:
+    Role = _OfSets | _OfOthers
+else:
+    Role = Literal[(_OfSets, *(role for each in extensions().values() for role in each.files), _OfOthers)]
 
 
 class SpecError(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from gradmill.doors import readers
+from gradmill.doors import extensions, readers
 from gradmill.model.layers import entry_operator, layer_of, role_of
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
@@ -17,7 +17,6 @@ from gradmill.query.memo import INPUT, ITEM, NAMES, Name
 from gradmill.query.query import Query
 from gradmill.specs.location import DESCRIPTION as SET_KEY
 from gradmill.specs.spec_set import ROLES
-from gradmill.stages.added import added_label
 from gradmill.stages.derivatives import definitions
 from gradmill.stages.foreach import synthesized
 from gradmill.stages.infos import infos_of
@@ -43,9 +42,10 @@ Ends = dict[Name, None]  # in the order of their discovery
 
 
 _PARTS = {infos_of.name, synthesized.name}  # tables with items that are parts of one value
-# Tables by what is an input for each of their items. By name: importing the modules is slow, and few runs need them.
-_ADDED_TEXTS = {f"{reads.module}:texts": name for name, reads in readers().items()}
+# Tables of extensions -> the labels of the inputs that their items are from.
+_ENDS = {table: label for extension in extensions().values() for table, label in extension.ends.items()}
 _HINTS, _DOCSTRINGS = "gradmill.stages.kinds.hints:hints", "gradmill.stages.kinds.hints:docstrings"
+_ENDS |= {_HINTS: spec_label("stub_script"), _DOCSTRINGS: spec_label("{}")}
 
 
 class Trail:
@@ -191,12 +191,8 @@ def _whole(name: Name) -> Name:
 def end_of(name: Name) -> Name | None:
     """The end that a row or an item stands for; None if the trail goes on."""
     if name[0] == ITEM:
-        if name[1] in _ADDED_TEXTS:
-            return (INPUT, added_label(_ADDED_TEXTS[name[1]], name[2]))
-        if name[1] == _HINTS:
-            return (INPUT, spec_label("stub_script"))
-        if name[1] == _DOCSTRINGS:
-            return (INPUT, spec_label("tensor_docs" if name[-1].startswith("Tensor.") else "torch_docs"))
+        if name[1] in _ENDS:
+            return (INPUT, _ENDS[name[1]].format(name[2]))
         if name[1] in (variants.name, structseqs.name):
             return entry_end("native", entry_of(name[-1]))
         if name[1] == values.name:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gradmill.doors import extensions
 from gradmill.problems.problem import Role
 from gradmill.specs.location import DESCRIPTION, DIFF, PACKAGED_TEMPLATES, Location
 
@@ -42,6 +43,8 @@ _FILES = {
     "tensor_docs": ("_tensor_docs.py", "", "torch/_tensor_docs.py"),
     "torchgen_model": ("torchgen_model.py", "", "torchgen/model.py"),
 }
+for _extension in extensions().values():
+    _FILES |= _extension.files
 FILE_NAMES, PACKAGED, CHECKOUT = ({role: at[i] for role, at in _FILES.items() if at[i]} for i in range(3))
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
 NEEDED = ("native", "tags", "derivatives")

@@ -8,6 +8,7 @@ EXTENSION = Extension(
     queries=tuple(f"{_HERE}.queries.{name}" for name in "graphs operators planned files".split()),
     families=(f"{_HERE}.family:GRAPHS",),
     kinds={"graph": f"{_HERE}.kind"},
+    ends={f"{_HERE}.queries.graphs:texts": "graphs/{}"},
     variables=f"{_HERE}.settings:variables",
     reads=Reads(
         added=f"{_HERE}.settings:read_graphs",

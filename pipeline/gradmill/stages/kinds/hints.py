@@ -87,9 +87,9 @@ def hints(db: Database) -> dict[str, Written]:
 
 
 @table
-def docstrings(db: Database) -> dict[str, str]:
-    """The docstrings of names, as in StubScript."""
-    return script(db).docstrings
+def docstrings(db: Database, role: Role) -> dict[str, str]:
+    """The docstrings in a file, by name, as in StubScript."""
+    return {name: text for name, text in script(db).docstrings.items() if _documents(name) == role}
 
 
 @query
@@ -125,7 +125,12 @@ def hint(db: Database, name: str) -> Hint | None:
     written = hints.item(db, name)
     if written is None:
         return None
-    return Hint(written, _binding(db, name), orders.item(db, name) or [], docstrings.item(db, name))
+    return Hint(written, _binding(db, name), orders.item(db, name) or [], docstrings.item(db, _documents(name), name))
+
+
+def _documents(name: str) -> Role:
+    """The role of the file with the docstring of a name."""
+    return "torch_docs" if name.startswith("torch.") else "tensor_docs"
 
 
 def _binding(db: Database, name: str) -> Binding | None:
