@@ -120,6 +120,7 @@ class Family:
     source: str = ""  # the extension whose files its units are made from, if an extension has them
     whole: str = ""  # the module that assembles its files, if each is made as a whole: `whole`, `more`
     described: bool = True  # whether a description may change the text
+    runs_code: bool = False  # whether it runs code of the set, which editors do if the user allows it
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     has_shards: bool = False
     # The lists over all functions that its files print, by their names in stages/name_lists.py, which gives them.

@@ -22,7 +22,6 @@ from gradmill.specs.version import version_files, version_in, version_in_one_of
 _ENCRYPTED = 1  # a flag of a zip file's member
 _CHECKOUT_TEMPLATES = "tools/autograd/templates"
 _ATEN = "ATen/"  # templates with a name that begins so are ATen's
-_STUBS = "torch/"  # those of type stubs
 # The folders of ATen's templates, by that of the others.
 _ATEN_TEMPLATES = {
     "templates": "templates/ATen",
@@ -235,10 +234,10 @@ def _set(
 
 
 def _template(folder: str, name: str) -> str:
-    """The path of a template: those of type stubs have it in a checkout."""
-    if name.startswith(_STUBS) and folder == _CHECKOUT_TEMPLATES:
-        return name
-    return f"{_ATEN_TEMPLATES[folder]}/{name.removeprefix(_ATEN)}" if name.startswith(_ATEN) else f"{folder}/{name}"
+    """The path of a template. One that is in no folder of templates is called by its path in a checkout."""
+    if name.startswith(_ATEN):
+        return f"{_ATEN_TEMPLATES[folder]}/{name.removeprefix(_ATEN)}"
+    return name if "/" in name and folder == _CHECKOUT_TEMPLATES else f"{folder}/{name}"
 
 
 def with_generator(specs: SpecSet, paths: Iterable[str]) -> SpecSet:

@@ -40,6 +40,7 @@ class TypeStubs(Family):
     rendered = ("hints", "class")
     slots = _SLOTS
     described = by_default = False
+    runs_code = True
     subsets = {"stubs": ""}
     in_trees = TreeFolders("", "")
     folders = ("torch", "torch/_C", "torch/nn")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gradmill.extensions.browse.lsp.sessions.session import Session
 from gradmill.extensions.browse.lsp.sessions.set_files import SetFiles
-from gradmill.families.type_stubs.files import TYPE_STUBS
+from gradmill.families.table import FAMILIES
 from gradmill.problems.problem import SpecError
 from gradmill.session import SETTINGS_FILES
 from gradmill.session.own_code import OwnCode
@@ -82,12 +82,12 @@ class Sets:
         return None
 
     def _allowed(self, config: Config) -> Config:
-        """A configuration without hooks and type stubs, which run code of the set, unless the user allows them: editors
+        """A configuration without hooks and families that run code of the set, unless the user allows them: editors
         open sets of others."""
         described = config.specs.described
         if self._variables.get("hooks") == "1":
             return config
-        config = replace(config, families=tuple(name for name in config.families if name != TYPE_STUBS.name))
+        config = replace(config, families=tuple(name for name in config.families if not FAMILIES[name].runs_code))
         if described is None:
             return config
         return replace(config, specs=replace(config.specs, described=replace(described, hooks=None)))
