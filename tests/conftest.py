@@ -35,7 +35,7 @@ FAMILIES = """
     transpose zeros full
 """.split()
 
-EXTENSIONS = ("graphs", "verify", "browse")  # each has a folder of tests
+EXTENSIONS = ("graphs", "type_stubs", "verify", "browse")  # each has a folder of tests
 collect_ignore = [name for name in EXTENSIONS if name not in extensions()]
 SHORT = 0.2  # seconds of a test whose mark says none
 

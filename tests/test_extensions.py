@@ -47,7 +47,7 @@ def test_the_core_generates_the_same_files(core: Path, built: Project) -> None:
     assert again.returncode == 0 and "none changed" in again.stdout
 
 
-@pytest.mark.parametrize("word", ["verify", "page", "lsp"])
+@pytest.mark.parametrize("word", ["pyi", "verify", "page", "lsp"])
 def test_a_command_of_an_extension_is_not_there(core: Path, word: str) -> None:
     assert f"\n  {word} " not in run(core, "help").stdout
     ended = run(core, word)

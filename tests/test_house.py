@@ -144,7 +144,7 @@ def test_one_table_names_the_extensions() -> None:
 FREE = ("doors", "problems", "io", "query", "model", "grammar", "cpp", "releases", "specs")
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_what_extensions_use_of_the_core_is_listed() -> None:
     """The list is what a change of the core may break: it should only get shorter."""
     used: dict[tuple[str, str], set[str]] = {}

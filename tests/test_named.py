@@ -60,14 +60,14 @@ def is_there(name: str, near: Path) -> bool:
 # ---- files
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_paths_in_prose_lead_somewhere() -> None:
     paths = [(path, match[0]) for path in files() for match in _PATH.finditer(prose(path))]
     assert len(paths) > 100
     assert [f"{label(path)}: {name}" for path, name in paths if not is_there(name, path.parent)] == []
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_files_of_tests_in_the_table_of_tests_are_there() -> None:
     page = ROOT / "tests" / "README.md"
     names = [name for span in _SPAN.findall(page.read_text()) for name in re.findall(r"[\w/]*\w+\.py\b", span)]
@@ -85,7 +85,7 @@ def slugs(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in plain}
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_links_lead_to_files_and_headings() -> None:
     wrong = []
     for page in PAGES:
@@ -125,7 +125,7 @@ def options(path: Path) -> set[str]:
     return {"--help"} | shared | {text for text in texts if isinstance(text, str) and text.startswith("-")}
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_commands_in_prose_are_scripts_with_these_options() -> None:
     wrong = []
     for path, file, words in commands():
@@ -140,7 +140,7 @@ def test_commands_in_prose_are_scripts_with_these_options() -> None:
 # ---- settings
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_the_files_that_settings_name_are_there() -> None:
     tools = SETTINGS["tool"]
     data = tools["setuptools"]["package-data"]["gradmill"]
@@ -153,7 +153,7 @@ def test_the_files_that_settings_name_are_there() -> None:
     assert [pattern for pattern in patterns if not any(ROOT.glob(pattern))] == []
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_programs_are_where_ci_installs_them_for_tests() -> None:
     """Elsewhere they are not found, and their tests are skipped."""
     ci = (ROOT / ".ci" / "run").read_text()

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-_NAMES = ("graphs", "verify", "browse")  # folders of gradmill/extensions
+_NAMES = ("graphs", "type_stubs", "verify", "browse")  # folders of gradmill/extensions
 
 
 class Readable(Protocol):

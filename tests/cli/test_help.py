@@ -68,7 +68,7 @@ def test_a_command_may_be_followed_by_variables_and_names(tmp_path: Path) -> Non
     assert gradmill(tmp_path, "specs=core", "explain", "exp", "--help") == gradmill(tmp_path, "help", "explain")
 
 
-@pytest.mark.extension("verify", "browse")
+@pytest.mark.extension("type_stubs", "verify", "browse")
 def test_the_reference_has_every_command_with_its_sentence() -> None:
     page = (ROOT / "docs" / "reference.md").read_text()
     table = page[page.index("## Commands") : page.index("## Variables")]

@@ -231,7 +231,7 @@ def test_something_is_reported_exactly_if_a_byte_differs(whole: Project, edit: s
                 path.write_bytes(data)
 
 
-@pytest.mark.extension("graphs")
+@pytest.mark.extension("graphs", "type_stubs")
 def test_the_edits_are_of_files_of_all_families() -> None:
     files = {text.partition(" ")[0].removeprefix("ATen/") for edit in EDITS.values() for text in edit.reported}
     owned = {

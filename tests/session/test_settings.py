@@ -242,7 +242,8 @@ def test_watch_follows_an_edit_of_the_file(inner: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [["torchgen", "--dry-run", "--generate", "headers"], ["generate-code", "--subset", "libtorch"],
-     ["backend-stubs", "-s", "missing.yaml", "-o", "out"], ["pyi", "--tags-path", "missing.yaml"]],
+     ["backend-stubs", "-s", "missing.yaml", "-o", "out"],
+     pytest.param(["pyi", "--tags-path", "missing.yaml"], marks=pytest.mark.extension("type_stubs"))],
     ids=lambda words: words[0],
 )  # fmt: skip
 def test_the_commands_in_the_place_of_scripts_read_no_file(tmp_path: Path, words: list[str]) -> None:

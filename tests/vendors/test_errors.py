@@ -49,7 +49,7 @@ def edited(vendor: Vendor, case: Case) -> Iterator[None]:
 
 @pytest.mark.golden
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.extension("graphs")  # some messages list all families
+@pytest.mark.extension("graphs", "type_stubs")  # some messages list all families
 def test_an_error_is_reported_and_nothing_is_written(name: str, built: Vendor) -> None:
     case, before = CASES[name], built.files()
     with edited(built, case):

@@ -14,7 +14,6 @@ _FOLDERS = """
     nodes variable_type inplace_or_view trace_type view_funcs factories bindings annotated_args return_types enum_tag
     view_metas view_meta_bindings lazy backend_stubs dispatcher_api backend_select cpp_api kernel_headers
     aggregated_headers kernel_registrations composite_kernels functionalize native_aot_stubs declarations c_shims
-    type_stubs
 """.split()
 
 

@@ -44,8 +44,6 @@ Ends = dict[Name, None]  # in the order of their discovery
 _PARTS = {infos_of.name, synthesized.name}  # tables with items that are parts of one value
 # Tables of extensions -> the labels of the inputs that their items are from.
 _ENDS = {table: label for extension in extensions().values() for table, label in extension.ends.items()}
-_HINTS, _DOCSTRINGS = "gradmill.stages.kinds.hints:hints", "gradmill.stages.kinds.hints:docstrings"
-_ENDS |= {_HINTS: spec_label("stub_script"), _DOCSTRINGS: spec_label("{}")}
 
 
 class Trail:

@@ -55,7 +55,6 @@ _OWN = {
     "generate-code": Command(GENERATE, "write what PyTorch's tools/setup_helpers/generate_code.py writes", script=True),
     "torchgen": Command(GENERATE, "write what python -m torchgen.gen writes", script=True),
     "backend-stubs": Command(GENERATE, "write what python -m torchgen.gen_backend_stubs writes", script=True),
-    "pyi": Command(GENERATE, "write what PyTorch's tools/pyi/gen_pyi.py writes", script=True),
     "explain": Command(
         UNDERSTAND,
         "report what a result depends on and why it would be rebuilt",

@@ -21,7 +21,6 @@ _OWN = {
     "group": "printed_groups",
     "variants": "variants",
     "stub": "stubs",
-    "hint": "hints",
 }
 KINDS = {kind: f"{__name__}.{module}" for kind, module in _OWN.items()}
 for _extension in extensions().values():

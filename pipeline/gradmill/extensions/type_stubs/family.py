@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradmill.extensions.type_stubs.stand_ins import CLASSES, FUNCTIONS, METHODS
 from gradmill.families.family import Family, Layout, TreeFolders, comment_of_script
 from gradmill.families.file import Content, File, pieces_in
-from gradmill.families.type_stubs.stand_ins import CLASSES, FUNCTIONS, METHODS
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
+_HERE = "gradmill.extensions.type_stubs"
 _SLOTS = {FUNCTIONS: "hints", METHODS: "hints", CLASSES: "class"}
 _OF_FUNCTIONS = "torch/_C/_VariableFunctions.pyi.in"
 # Files -> their templates, and the hole that takes text of units.
@@ -33,7 +34,7 @@ class TypeStubs(Family):
     """Names in the order of the script."""
 
     name, label = "type_stubs", "type stubs"
-    unit, subject, given = "hint", "kinds.hints.hint", "kinds.hints.holes"
+    unit, subject, given = "hint", f"{_HERE}.kind.hint", f"{_HERE}.kind.holes"
     templates, needs = tuple(dict.fromkeys(template for template, _ in STUBS.values())), _OF_FUNCTIONS
     needs_file = "stub_script"
     reads = ("deprecated", "stub_script", "torch_docs", "tensor_docs", "torchgen_model")

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from gradmill.extensions.type_stubs.model import Hint
+from gradmill.extensions.type_stubs.stand_ins import DEPRECATED, GENERATED, signature_lines
 from gradmill.families.bindings.order import SignatureGroup, blamed, grouped
 from gradmill.families.bindings.signature import NONE, Parameter, PythonSignature
 from gradmill.families.sections import Text
 from gradmill.families.template import Value
-from gradmill.families.type_stubs.stand_ins import DEPRECATED, GENERATED, signature_lines
 from gradmill.grammar.types import element
 from gradmill.model.schema import Schema
-from gradmill.model.type_stubs import Hint
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.native.structseqs import named_results
 
-_TYPES, _CLASSES = Text("type_stubs/types.txt", phrases=True), Text("type_stubs/classes.txt")
+_HERE = Path(__file__).parent
+_TYPES, _CLASSES = Text(_HERE / "types.txt", phrases=True), Text(_HERE / "classes.txt")
 _NAMES = {  # of types that have one name in all releases
     **{name: name for name in ("Tensor", "Generator", "Stream", "str")},
     **{"int": "_int", "DeviceIndex": "_int", "float": "_float", "bool": "_bool", "ScalarType": "_dtype"},

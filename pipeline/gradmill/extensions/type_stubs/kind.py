@@ -8,13 +8,13 @@ from importlib.resources import files
 
 import msgspec
 
+from gradmill.extensions.type_stubs.family import STUBS, TYPE_STUBS
+from gradmill.extensions.type_stubs.model import Hint, StubScript, Written
+from gradmill.extensions.type_stubs.stand_ins import SCRIPT, TABLES
 from gradmill.families.bindings.order import Types, grouped, in_precedence
 from gradmill.families.family import Family
 from gradmill.families.hook_files.process import Process
-from gradmill.families.type_stubs.files import STUBS, TYPE_STUBS
-from gradmill.families.type_stubs.stand_ins import SCRIPT, TABLES
 from gradmill.model.bindings import Binding
-from gradmill.model.type_stubs import Hint, StubScript, Written
 from gradmill.model.units import Unit
 from gradmill.problems.problem import Problem, Role, SpecError
 from gradmill.query.database import Database
@@ -55,7 +55,7 @@ def script(db: Database) -> StubScript:
     texts = [(name, text) for name, text in listed if text is not None]
     slots = {f"{name} from {template}": slot for name, (template, slot) in STUBS.items()}
     if texts == listed:
-        main = files("gradmill.families.type_stubs").joinpath("stand_ins.py").read_text()
+        main = files("gradmill.extensions.type_stubs").joinpath("stand_ins.py").read_text()
         own = Process((("hooks", main), *texts), 0).call("stubs", tags(db), keys, names, slots)
         if not own.error:
             return msgspec.convert(own.value, StubScript)

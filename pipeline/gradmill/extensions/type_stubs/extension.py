@@ -1,0 +1,12 @@
+"""The door of type stubs: what PyTorch's gen_pyi.py writes, from schemas and from that script of a checkout."""
+
+from gradmill.doors import Extension
+
+_HERE = "gradmill.extensions.type_stubs"
+
+EXTENSION = Extension(
+    commands=f"{_HERE}.commands",
+    families=(f"{_HERE}.family:TYPE_STUBS",),
+    kinds={"hint": f"{_HERE}.kind"},
+    ends={f"{_HERE}.kind:hints": "spec/stub_script", f"{_HERE}.kind:docstrings": "spec/{}"},
+)
