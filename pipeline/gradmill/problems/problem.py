@@ -31,10 +31,6 @@ _OfSets = Literal[
     "marks",
     "fallback_ops",
     "native_aot",
-    "stub_script",
-    "torch_docs",
-    "tensor_docs",
-    "torchgen_model",
 ]
 _OfOthers = Literal[
     "template",

@@ -38,10 +38,6 @@ _FILES = {
     "external_backend": ("the YAML file of a backend", "", ""),
     "external_kernels": ("the C++ file with its kernels", "", ""),
     "fallback_ops": ("fallback_ops.py", "../aoti/fallback_ops.py", "torchgen/aoti/fallback_ops.py"),
-    "stub_script": ("gen_pyi.py", "", "tools/pyi/gen_pyi.py"),
-    "torch_docs": ("_torch_docs.py", "", "torch/_torch_docs.py"),
-    "tensor_docs": ("_tensor_docs.py", "", "torch/_tensor_docs.py"),
-    "torchgen_model": ("torchgen_model.py", "", "torchgen/model.py"),
 }
 for _extension in extensions().values():
     _FILES |= _extension.files

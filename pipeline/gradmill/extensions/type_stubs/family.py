@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradmill.extensions.type_stubs.stand_ins import CLASSES, FUNCTIONS, METHODS
+from gradmill.extensions.type_stubs.extension import EXTENSION
 from gradmill.families.family import Family, Layout, TreeFolders, comment_of_script
 from gradmill.families.file import Content, File, pieces_in
+from gradmill.model.layers import role_of
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
 _HERE = "gradmill.extensions.type_stubs"
-_SLOTS = {FUNCTIONS: "hints", METHODS: "hints", CLASSES: "class"}
+ROLES = ROLE, TORCH_DOCS, TENSOR_DOCS, MODEL = tuple(map(role_of, EXTENSION.files))
+_SLOTS = {"function_hints": "hints", "tensor_method_hints": "hints", "structseq_defs": "class"}
+FUNCTIONS, METHODS, CLASSES = _SLOTS  # as in stand_ins.py, which few runs need
 _OF_FUNCTIONS = "torch/_C/_VariableFunctions.pyi.in"
 # Files -> their templates, and the hole that takes text of units.
 STUBS = {
@@ -36,8 +39,8 @@ class TypeStubs(Family):
     name, label = "type_stubs", "type stubs"
     unit, subject, given = "hint", f"{_HERE}.kind.hint", f"{_HERE}.kind.holes"
     templates, needs = tuple(dict.fromkeys(template for template, _ in STUBS.values())), _OF_FUNCTIONS
-    needs_file = "stub_script"
-    reads = ("deprecated", "stub_script", "torch_docs", "tensor_docs", "torchgen_model")
+    needs_file = ROLE
+    reads = ("deprecated", *ROLES)
     rendered = ("hints", "class")
     slots = _SLOTS
     described = by_default = False

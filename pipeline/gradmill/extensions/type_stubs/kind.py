@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import msgspec
 
-from gradmill.extensions.type_stubs.family import STUBS, TYPE_STUBS
+from gradmill.extensions.type_stubs.family import MODEL, ROLE, STUBS, TENSOR_DOCS, TORCH_DOCS, TYPE_STUBS
 from gradmill.extensions.type_stubs.model import Hint, StubScript, Written
 from gradmill.extensions.type_stubs.stand_ins import SCRIPT, TABLES
 from gradmill.families.bindings.order import Types, grouped, in_precedence
@@ -29,8 +29,7 @@ from gradmill.stages.schemas import buckets, heads
 from gradmill.stages.set import release, spec_set
 from gradmill.stages.tags import tags
 
-ROLE: Role = "stub_script"
-_FILES: dict[str, Role] = {SCRIPT: ROLE, "_torch_docs": "torch_docs", "_tensor_docs": "tensor_docs"}  # modules -> files
+_FILES = {SCRIPT: ROLE, "_torch_docs": TORCH_DOCS, "_tensor_docs": TENSOR_DOCS}  # modules -> files
 
 
 @table
@@ -50,7 +49,7 @@ def facts(db: Database, bucket: str) -> dict[str, tuple[bool, bool]]:
 def script(db: Database) -> StubScript:
     """What the script writes besides the text of units, and docstrings. Reports what cannot be read, or fails."""
     names = {name: own for bucket in db.names(buckets) for name, own in facts(db, bucket).items()}
-    keys = parse_file(db, "torchgen_model", _members) or {}
+    keys = parse_file(db, MODEL, _members) or {}
     listed = [(name, parse_file(db, role, str)) for name, role in _FILES.items() if role in spec_set(db).files]
     texts = [(name, text) for name, text in listed if text is not None]
     slots = {f"{name} from {template}": slot for name, (template, slot) in STUBS.items()}
@@ -130,7 +129,7 @@ def hint(db: Database, name: str) -> Hint | None:
 
 def _documents(name: str) -> Role:
     """The role of the file with the docstring of a name."""
-    return "torch_docs" if name.startswith("torch.") else "tensor_docs"
+    return TORCH_DOCS if name.startswith("torch.") else TENSOR_DOCS
 
 
 def _binding(db: Database, name: str) -> Binding | None:
