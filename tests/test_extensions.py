@@ -58,6 +58,7 @@ def test_files_of_an_extension_are_not_known(core: Path) -> None:
     ended = run(core, "graphs=specs/core/graphs")
     assert ended.returncode != 0 and "graphs=specs/core/graphs: there is no such variable" in ended.stderr
     assert "no stage 'graphs'" in run(core, "show", "graphs").stderr
+    assert "families=stubs: there is no family 'stubs'" in run(core, "families=stubs").stderr
 
 
 def test_a_first_set_has_nothing_of_an_extension(core: Path) -> None:

@@ -358,7 +358,7 @@ def what_of(db: Database, family: str, unit: Unit) -> str:
     """The kind of a unit and its operator's schema, as text."""
     kind = "Node" if FAMILIES[family].unit == "Node" else f"{family} unit"
     key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
-    schema = schema_of(db, family, unit)  # a name of type stubs may have none
+    schema = schema_of(db, family, unit)  # "" for what is not of a function
     of = f"of {schema}{key}" if schema else "that is written by hand"
     return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} {of}"
 
