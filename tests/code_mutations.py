@@ -46,6 +46,7 @@ TESTS = {  # of a folder of `gradmill`, with those in it: the tests that should 
     "graphs": ("tests/graphs",),
     "extensions": ("tests/browse", "tests/reports"),
     "extensions/graphs": ("tests/graphs",),
+    "extensions/type_stubs": ("tests/type_stubs",),
     "extensions/verify": ("tests/verify",),
     "cli": ("tests/cli", "tests/session"),
     "builds": ("tests/builds", "tests/cli"),

@@ -58,7 +58,7 @@ if [ -n "$depfile" ]; then echo "$out:" > "$depfile"; fi
 """
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_every_script_that_prose_names_is_run_by_a_test() -> None:
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     texts = (node.value for path in files for node in ast.walk(ast.parse(path.read_text())) if is_text(node))
@@ -93,7 +93,7 @@ def test_a_campaign_begins_and_ends_well(name: str, tmp_path: Path) -> None:
     assert_runs(f"tests.campaigns {name} {CAMPAIGNS[name].short} --seed 1 --minutes 10", tmp_path)
 
 
-@pytest.mark.extension("graphs", "verify", "browse")
+@pytest.mark.extension("graphs", "type_stubs", "verify", "browse")
 def test_each_folder_of_the_code_has_tests_that_notice_mutations_of_it() -> None:
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "pipeline" / "gradmill").rglob("*.py")}
     tests = {name for folder in folders for name in code_mutations.tests_of(f"{folder}/module.py")}
