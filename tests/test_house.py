@@ -251,6 +251,7 @@ def test_no_module_names_a_family_but_the_family_itself() -> None:
     actual = [
         f"{label(path)}:{node.lineno}: {node.value}"
         for path in MODULES
+        if path.name != "doors.py"  # the table of extensions, which may be called as their families
         for node in nodes(path)
         if isinstance(node, ast.Constant) and node.value in names and path.parent.name != node.value
     ]
