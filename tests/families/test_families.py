@@ -121,8 +121,8 @@ def test_the_command_lists_each_family_with_what_it_says_of_itself() -> None:
     assert [name for name, row in rows.items() if row["files"] == []] == ["hook_files"]
     assert [name for name, row in rows.items() if not row["about"] or "Family" in row["about"]] == []
     assert listed("lazy", "nodes") == {"nodes": rows["nodes"], "lazy": rows["lazy"]}
-    assert listed("stubs", "nodes").keys() == {"nodes"} | {
-        name for name, row in rows.items() if "stubs" in row["subsets"]
+    assert listed("sources", "nodes").keys() == {"nodes"} | {
+        name for name, row in rows.items() if "sources" in row["subsets"]
     }
 
 
