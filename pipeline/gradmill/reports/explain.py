@@ -75,11 +75,11 @@ class Explainer:
     """Explains one build. `stages` maps each stage to the row of its root query."""
 
     def __init__(self, db: Database, layout: tuple[str, int], places: Places, stages: Mapping[str, Name]) -> None:
-        self._db = db
-        self._layout = layout
-        self._places = places
+        self.db = db
+        self.layout = layout
+        self.places = places
         self._stages = stages
-        self._trail = trail = Trail(db)
+        self.trail = trail = Trail(db)
         self._files = files(db, *layout)
         self._units: dict[UnitKey, Unit] = {
             (family, unit.name): unit for family in families(db) for unit in units(db, family)
@@ -91,11 +91,11 @@ class Explainer:
 
     def _causes_of_file(self, name: str) -> Ends:
         """Why a file would be written; empty if its bytes are up to date."""
-        db, at, home = self._db, self._layout, self._written[name]
-        if self._places.matches(name, home.digest or file_digest(db, *at, name).xxh3):
+        db, at, home = self.db, self.layout, self._written[name]
+        if self.places.matches(name, home.digest or file_digest(db, *at, name).xxh3):
             return {}
         of = row(digests_of_each, *at, home.entry, home.bucket) if home.bucket else row(file_digest, *at, name)
-        return self._trail.causes(of) or {TOUCHED: None}
+        return self.trail.causes(of) or {TOUCHED: None}
 
     # ---- all changes
 
@@ -110,15 +110,11 @@ class Explainer:
         """Why a unit would be rebuilt. For a new unit, the changes that it depends on, such as an added entry."""
         if NEVER not in ends or len(changed) == 1:
             return ends
-        own = self._trail.made_from(row(text, *at))
+        own = self.trail.made_from(row(text, *at))
         return {end: None for end in changed if end in own} or ends
 
-    def reasons(self) -> tuple[str, ...]:
-        """Why anything would be rebuilt."""
-        return self._reasons(self._ends())
-
     def _ends(self) -> Ends:
-        edited = [entry_end(role, entry) for role, names in self._trail.edits.items() for entry in names]
+        edited = [entry_end(role, entry) for role, names in self.trail.edits.items() for entry in names]
         causes = [end for stale in (self._stale, self._to_write) for ends in stale.values() for end in ends]
         return dict.fromkeys([*edited, *causes])
 
@@ -126,7 +122,7 @@ class Explainer:
         own = [at for at, ends in units.items() if end in ends]
         new = {name for at in own if NEVER in self._stale[at] for name in self._files_of(at)}
         return Edit(
-            self._trail.describe(end),
+            self.trail.describe(end),
             tuple(self._units[at].title for at in own),
             tuple(name for name, ends in self._to_write.items() if end in ends or name in new),
         )
@@ -150,9 +146,9 @@ class Explainer:
             return [self._file(file)]
         matches = [*map(self._operator, self._pairs(name)), *matches, *self._helper(name)]
         if not matches:
-            if (own := operator_name(name, self._db)) != name:
+            if (own := operator_name(name, self.db)) != name:
                 return self.explain(own)
-            if called(name, {path.rpartition("/")[2] for path in self._places.specs.values()}):
+            if called(name, {path.rpartition("/")[2] for path in self.places.specs.values()}):
                 of_hooks = "gradmill explain UNIT names the hook that changed its text"
                 hint = of_hooks if name.endswith(".py") else f"name a line of it, as in {name}:12"
                 raise SpecError(f"explain: '{name}' is a whole file", hint)
@@ -161,8 +157,8 @@ class Explainer:
                 *self._groups,
                 *(unit.title for unit in self._units.values()),
                 *self._written,
-                *schemas_names(self._db),
-                *all_helpers(self._db),
+                *schemas_names(self.db),
+                *all_helpers(self.db),
             ]
             hint = "the set generates nothing for this function" if name in known else nearest(name, known)
             raise SpecError(f"explain: nothing is called '{name}'", hint)
@@ -170,10 +166,10 @@ class Explainer:
 
     def _helper(self, name: str) -> list[Explanation]:
         """The explanation of a function that formulas call; none if no header and no table has it."""
-        declared = tuple(helper.source for helper in all_helpers(self._db).get(name, ()))
+        declared = tuple(helper.source for helper in all_helpers(self.db).get(name, ()))
         if not declared:
             return []
-        calls = [(entry_end("derivatives", each.entry), each) for each in calls_of(self._db, name)]
+        calls = [(entry_end("derivatives", each.entry), each) for each in calls_of(self.db, name)]
         ends = dict.fromkeys(end for end, _ in calls)
         used_by = [f"{self._place(end)}: {each.place}" for end, each in calls]
         what, by = "function that formulas call", tuple(used_by) or ("no formula of this set",)
@@ -192,7 +188,7 @@ class Explainer:
         """Explains what stands for entries of the spec files, which `ends` has: the units made from them. `also`: a
         further end that may be a reason."""
         rows = {row(text, *at): at for at in self._units}
-        own = [rows[name] for name in self._trail.leading_to(rows, ends)] if ends else []
+        own = [rows[name] for name in self.trail.leading_to(rows, ends)] if ends else []
         each = [f"{self._units[at].title}, in {', '.join(self._files_of(at)) or 'no file'}" for at in own]
         stale = [at for at in own if at in self._stale]
         causes = {end: None for at in stale for end in self._stale[at]}
@@ -207,7 +203,7 @@ class Explainer:
         """The names that match a pattern: tasks, or else units, files and operators."""
         titles = [unit.title for unit in self._units.values()]
         tasks = [*self._stages, *(f"emit:{title}" for title in titles), *(f"shard:{file}" for file in self._written)]
-        known = [*titles, *self._written, *schemas_names(self._db)]
+        known = [*titles, *self._written, *schemas_names(self.db)]
         matches = fnmatch.filter(tasks, pattern) or fnmatch.filter(known, pattern)
         if not matches:
             raise SpecError(
@@ -226,14 +222,14 @@ class Explainer:
         return by_key((at, name) for at, name in named if name in self._written)
 
     def _pairs(self, name: str) -> list[FunctionWithInfo]:
-        texts = schemas.schema_texts(self._db)
-        return [pair for pair in all_pairs(self._db) if name in op_names(texts[pair.function])]
+        texts = schemas.schema_texts(self.db)
+        return [pair for pair in all_pairs(self.db) if name in op_names(texts[pair.function])]
 
     def _stage(self, name: str) -> Explanation:
         module = self._stages[name][0].partition(":")[0]
-        ran = [row for row in self._db.ran if row[0].startswith(f"{module}:")]
-        causes = {end: None for row in ran for end in self._trail.causes(row)}
-        reads = stage_reads(self._db, self._stages)
+        ran = sorted((row for row in self.db.ran if row[0].startswith(f"{module}:")), key=str)
+        causes = {end: None for row in ran for end in self.trail.causes(row)}
+        reads = stage_reads(self.db, self._stages)
         return Explanation(
             name,
             "stage",
@@ -261,42 +257,42 @@ class Explainer:
 
     def _manifest(self) -> Explanation:
         what, files = "what the generated files are, for other build systems", ("manifest.json", "units.json")
-        return Explanation("manifest", what, ("shard",), files, self.reasons())
+        return Explanation("manifest", what, ("shard",), files, self._reasons(self._ends()))
 
     def _unit(self, at: UnitKey) -> Explanation:
         unit = self._units[at]
         return Explanation(
             unit.title,
-            what_of(self._db, at[0], unit),
-            (*self._places_of(self._trail.made_from(row(text, *at))), *self._hook_of(at, unit)),
+            what_of(self.db, at[0], unit),
+            (*self._places_of(self.trail.made_from(row(text, *at))), *self._hook_of(at, unit)),
             tuple(self._files_of(at)),
             self._reasons(self._stale.get(at, {})),
         )
 
     def _hook_of(self, at: UnitKey, unit: Unit) -> tuple[str, ...]:
         """The hook of a description that changes the text of a unit; none if none does."""
-        if not defines(self._db, "unit"):
+        if not defines(self.db, "unit"):
             return ()
         from gradmill.stages.layered.hook_checks import changes
 
-        return self._hook("unit") if changes(self._db, at[0], unit) else ()
+        return self._hook("unit") if changes(self.db, at[0], unit) else ()
 
     def _hook(self, name: str) -> tuple[str, ...]:
         """A hook of the description, with its place."""
-        own = hooks(self._db)
+        own = hooks(self.db)
         assert own is not None
-        return (f"{self._places.specs[next(iter(own.modules.values()))]}:{own.lines[name]}: the hook {name}",)
+        return (f"{self.places.specs[next(iter(own.modules.values()))]}:{own.lines[name]}: the hook {name}",)
 
     def _within(self, name: str) -> tuple[str, ...]:
-        return units_of(self._db, *self._layout, name)
+        return units_of(self.db, *self.layout, name)
 
     def _file(self, name: str) -> Explanation:
-        file, units = file_of(self._db, *self._layout, name), self._within(name)
+        file, units = file_of(self.db, *self.layout, name), self._within(name)
         assert file is not None
         stale = [self._units[at].title for at in self._stale if at[0] == file.family and at[1] in units]
         reasons = self._reasons(self._to_write.get(name, {}))
         kind = f"{FAMILIES[file.family].unit}s"
-        template = [self._places.templates.get(file.template, file.template)] if file.template else []
+        template = [self.places.templates.get(file.template, file.template)] if file.template else []
         if FAMILIES[file.family] is HOOK_FILES:
             template, units = [*self._hook("files")], ()
         counted = [f"{len(units)} {kind}"] if units or FAMILIES[file.family].pieces else []
@@ -304,13 +300,13 @@ class Explainer:
             name,
             "generated file",
             (*template, *counted),
-            (self._places.path(name),),
+            (self.places.path(name),),
             (*reasons, f"{kind}: {listed(stale, kind)}") if reasons and stale else reasons,
         )
 
     def _operator(self, pair: FunctionWithInfo) -> Explanation:
-        native = schemas.function(self._db, pair.function)
-        generated = schemas.origin(self._db, pair.function)
+        native = schemas.function(self.db, pair.function)
+        generated = schemas.origin(self.db, pair.function)
         sources = {pair.function, *(pair.source or {}).values()}
         own_units = [
             at
@@ -332,12 +328,12 @@ class Explainer:
 
     def _ends_of(self, pair: FunctionWithInfo) -> Iterator[Name]:
         """The ends that a function and the infos that serve it depend on."""
-        origin = schemas.origin(self._db, pair.function)
+        origin = schemas.origin(self.db, pair.function)
         yield entry_end("native", pair.function if origin is None else origin.base)
         for key, function in (pair.source or {}).items():
-            item = infos.row.item(self._db, infos.keyed(function, key))
+            item = infos.row.item(self.db, infos.keyed(function, key))
             name = row(foreach.synthesized, function) if item is None else row(infos.infos_of, item.definition)
-            yield from self._trail.made_from(name)
+            yield from self.trail.made_from(name)
 
     def _places_of(self, names: Iterable[Name]) -> list[str]:
         """The texts of the ends worth naming: files of extensions, entries."""
@@ -348,10 +344,10 @@ class Explainer:
 
     def _place(self, end: Name) -> str:
         """The text of an end, with its path."""
-        return self._trail.describe(end, self._places.specs)
+        return self.trail.describe(end, self.places.specs)
 
     def _reasons(self, causes: Iterable[Name]) -> tuple[str, ...]:
-        return tuple(map(self._trail.reason, causes))
+        return tuple(map(self.trail.reason, causes))
 
 
 def what_of(db: Database, family: str, unit: Unit) -> str:

@@ -11,7 +11,7 @@ from gradmill.cli.commands.request import Request, check
 from gradmill.session.session import Session
 
 if TYPE_CHECKING:
-    from gradmill.reports.explain import Edit, Explainer, Explanation, Places
+    from gradmill.reports.explain import Edit, Explainer, Explanation
     from gradmill.reports.origin.lines import Line
 
 UP_TO_DATE = "everything is up to date\n"
@@ -29,21 +29,19 @@ def main(request: Request) -> int:
 
 def _named(session: Session, arguments: list[str]) -> list[Explanation | Line]:
     """The explanations of the names and the FILE:LINE places of the command line, in its order."""
-    from gradmill.io.files import read_file
-    from gradmill.reports.origin.lines import Lines, place_in
+    from gradmill.reports.origin.lines import explain_line, place_in
     from gradmill.reports.origin.spec_lines import SpecLines
 
     results: list[Explanation | Line] = []
     names = explainer(session)
-    spec_lines = SpecLines(session.db, _places(session).specs, read_file, names)
+    spec_lines = SpecLines(names)
     for argument in arguments:
         place = place_in(argument)
         if place is None:
             results += names.explain(argument)
             continue
         of_specs = spec_lines.explain(*place)
-        lines = Lines(session.db, session.layout, _places(session), read_file, spec_lines.names)
-        results += [lines.explain(*place)] if of_specs is None else of_specs
+        results += [explain_line(names, *place, spec_lines.names)] if of_specs is None else of_specs
     return results
 
 
@@ -71,20 +69,15 @@ def _text(results: Sequence[Explanation | Line | Edit]) -> str:
 
 def explainer(session: Session) -> Explainer:
     """The explainer of a session. Its stages must be up to date."""
-    from gradmill.reports.explain import Explainer
+    from gradmill.reports.explain import Explainer, Places
 
     roots = {stage: session.stages.root(stage) for stage in session.stages.analysis}
     rows = {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
-    return Explainer(session.db, session.layout, _places(session), rows)
-
-
-def _places(session: Session) -> Places:
-    from gradmill.reports.explain import Places
-
     specs = session.config.specs
-    return Places(
+    places = Places(
         {role: str(at) for role, at in specs.files.items()},
         {name: str(at) for name, at in specs.templates.items()},
         session.path,
         lambda name, digest: session.outputs.has_digest(session.path(name), digest),
     )
+    return Explainer(session.db, session.layout, places, rows)

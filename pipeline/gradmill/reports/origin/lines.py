@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from gradmill.io.files import read_file
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.query.database import Database
 from gradmill.query.memo import ITEM, digest
-from gradmill.reports.explain import Places, called, what_of
-from gradmill.reports.origin.owners import NO_UNIT, Owner, UnitKey, owner_of
-from gradmill.reports.trail import Trail, row
+from gradmill.reports.explain import Explainer, UnitKey, called, what_of
+from gradmill.reports.origin.owners import NO_UNIT, Owner, owner_of
+from gradmill.reports.trail import row
 from gradmill.stages.added import file_of, lines
 from gradmill.stages.arrangement import file_of as generated_file
 from gradmill.stages.emit import text
@@ -25,8 +25,6 @@ from gradmill.stages.units import schema_of, unit
 _PLACE = regex(r"(?P<file>.+?)(?::(?P<line>\d+)(?::\d+)?|\((?P<other>\d+)(?:,\d+)?\)):?")
 _NAME = "name a YAML file, the description, or a generated file, as manifest.json lists them"
 _AGAIN = "run gradmill, compile, and ask for the line that the compiler then reports"
-
-Read = Callable[[str], bytes | None]  # from a path to the file's bytes; None if there is no file
 
 
 class Source(Struct, frozen=True):
@@ -57,77 +55,66 @@ def place_in(word: str) -> tuple[str, int] | None:
     return (match["file"], int(match["line"] or match["other"])) if match is not None else None
 
 
-class Lines:
-    """Explains lines of the generated files of one build. `layout` is the layout's name and number of shards. `also`:
-    the names of other files that a line may be of, for hints."""
-
-    def __init__(
-        self, db: Database, layout: tuple[str, int], places: Places, read: Read, also: Sequence[str] = ()
-    ) -> None:
-        self._db = db
-        self._layout = layout
-        self._places = places
-        self._read = read
-        self._names = [*written_files(db, *layout)]
-        self._also = also
-        self._trail = Trail(db)
-
-    def explain(self, path: str, line: int) -> Line:
-        """Explains a line of the generated file at `path`. A SpecError if it is none, out of date, or too short."""
-        name = called(path, self._names)
-        if not name:
-            near = nearest(path.rpartition("/")[2], (*self._names, *self._also)) or _NAME
-            raise SpecError(
-                f"explain: {path} is not a file of this spec set, and none that gradmill generates from it", near
-            )
-        self._check(path, name)
-        owner = owner_of(self._db, self._layout, name, line) if line else None
-        if owner is None:
-            raise SpecError(f"explain: {path} has no line {line}", "lines are numbered from 1 to the last")
-        return self._of_template(path, name, line, owner) if owner.unit == NO_UNIT else self._of_unit(path, line, owner)
-
-    def _check(self, path: str, name: str) -> None:
-        """Raises a SpecError if the file is missing or not up to date: its lines would mean nothing."""
-        own = self._places.path(name)
-        data = self._read(path)
-        at, data = (path, data) if data is not None else (own, self._read(own))
-        if data is None:
-            raise SpecError(f"explain: {own} is missing", "run gradmill first")
-        if digest(data) != file_digest(self._db, *self._layout, name).xxh3:
-            raise SpecError(f"explain: {at} is out of date: it, or the spec set, was edited", _AGAIN)
-
-    def _of_template(self, path: str, name: str, line: int, owner: Owner) -> Line:
-        file = generated_file(self._db, *self._layout, name)
-        template = file.template if file is not None else ""
-        if not template or owner.in_template < 0:
-            return Line(path, line, "a line of no unit, added by the layout", ())
-        at = self._places.templates.get(template, template)
-        return Line(path, line, "a line of the template", (Source(at, owner.in_template),))
-
-    def _of_unit(self, path: str, line: int, owner: Owner) -> Line:
-        printed = unit(self._db, *owner.unit)
-        assert printed is not None
-        sources = tuple(self._sources(owner.unit, printed))
-        what = f"{printed.title}, {what_of(self._db, owner.unit[0], printed)}"
-        kind, schema = owner.unit[0], schema_of(self._db, owner.unit[0], printed)
-        return Line(
-            file=path,
-            line=line,
-            what=what,
-            made_from=sources,
-            family=kind,
-            unit=printed.title,
-            schema=schema,
-            begin=owner.begin,
-            end=owner.end,
+def explain_line(of: Explainer, path: str, line: int, also: Sequence[str] = ()) -> Line:
+    """Explains a line of the generated file at `path`. `also`: the names of other files that a line may be of, for a
+    hint. A SpecError if it is no generated file, out of date, or too short."""
+    names = [*written_files(of.db, *of.layout)]
+    name = called(path, names)
+    if not name:
+        near = nearest(path.rpartition("/")[2], (*names, *also)) or _NAME
+        raise SpecError(
+            f"explain: {path} is not a file of this spec set, and none that gradmill generates from it", near
         )
+    _check(of, path, name)
+    owner = owner_of(of.db, of.layout, name, line) if line else None
+    if owner is None:
+        raise SpecError(f"explain: {path} has no line {line}", "lines are numbered from 1 to the last")
+    return _of_template(of, path, name, line, owner) if owner.unit == NO_UNIT else _of_unit(of, path, line, owner)
 
-    def _sources(self, at: UnitKey, printed: Unit) -> Iterable[Source]:
-        """The sources of a unit: its function in a file of an extension, then its entries, definitions first."""
-        ends = self._trail.made_from(row(text, *at))
-        if file := file_of(*at):
-            yield Source(file, lines(self._db, file).get(printed.entry, 0), printed.title)
-        for role in ("derivatives", "native"):
-            for end in ends:
-                if end[0] == ITEM and end[2] == role:
-                    yield Source(*self._trail.place(end, self._places.specs))
+
+def _check(of: Explainer, path: str, name: str) -> None:
+    """Raises a SpecError if the file is missing or not up to date: its lines would mean nothing."""
+    own = of.places.path(name)
+    data = read_file(path)
+    at, data = (path, data) if data is not None else (own, read_file(own))
+    if data is None:
+        raise SpecError(f"explain: {own} is missing", "run gradmill first")
+    if digest(data) != file_digest(of.db, *of.layout, name).xxh3:
+        raise SpecError(f"explain: {at} is out of date: it, or the spec set, was edited", _AGAIN)
+
+
+def _of_template(of: Explainer, path: str, name: str, line: int, owner: Owner) -> Line:
+    file = generated_file(of.db, *of.layout, name)
+    template = file.template if file is not None else ""
+    if not template or owner.in_template < 0:
+        return Line(path, line, "a line of no unit, added by the layout", ())
+    at = of.places.templates.get(template, template)
+    return Line(path, line, "a line of the template", (Source(at, owner.in_template),))
+
+
+def _of_unit(of: Explainer, path: str, line: int, owner: Owner) -> Line:
+    family = owner.unit[0]
+    printed = unit(of.db, *owner.unit)
+    assert printed is not None
+    return Line(
+        file=path,
+        line=line,
+        what=f"{printed.title}, {what_of(of.db, family, printed)}",
+        made_from=tuple(_sources(of, owner.unit, printed)),
+        family=family,
+        unit=printed.title,
+        schema=schema_of(of.db, family, printed),
+        begin=owner.begin,
+        end=owner.end,
+    )
+
+
+def _sources(of: Explainer, at: UnitKey, printed: Unit) -> Iterable[Source]:
+    """The sources of a unit: its function in a file of an extension, then its entries, definitions first."""
+    ends = of.trail.made_from(row(text, *at))
+    if file := file_of(*at):
+        yield Source(file, lines(of.db, file).get(printed.entry, 0), printed.title)
+    for role in ("derivatives", "native"):
+        for end in ends:
+            if end[0] == ITEM and end[2] == role:
+                yield Source(*of.trail.place(end, of.places.specs))

@@ -15,13 +15,13 @@ from gradmill.families.nodes.files import NODES
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Hole
 from gradmill.query.database import Database
+from gradmill.reports.explain import UnitKey
 from gradmill.stages.arrangement import file_of, groups, units_of
 from gradmill.stages.emit import rendered, text
 from gradmill.stages.shard import SORTED, Blocks, ordered, outline, placed
 from gradmill.stages.templates import is_rewritten, template_of
 from gradmill.stages.units import units
 
-UnitKey = tuple[str, str]  # family, name
 NO_UNIT: UnitKey = ("", "")  # stands for the template and the layout
 
 

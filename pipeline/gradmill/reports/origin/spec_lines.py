@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
+from gradmill.io.files import read_file
 from gradmill.model.layers import entry_operator, role_of
 from gradmill.problems.locate import field_lines
 from gradmill.problems.problem import Role, SpecError
-from gradmill.query.database import Database
 from gradmill.query.memo import INPUT, Name
 from gradmill.reports.explain import Explainer, Explanation
 from gradmill.reports.helpers import declared_at_line
-from gradmill.reports.origin.lines import Read
 from gradmill.reports.trail import entry_end
 from gradmill.specs.entries import Piece
 from gradmill.specs.layers.reading import meaning_of
@@ -37,12 +36,11 @@ _VALUE = re.compile(r"\s*-\s+(?:func|name|tag)\s*:\s*")
 
 
 class SpecLines:
-    """Explains lines of the files of one spec set. `files`: the path of each spec file, by key."""
+    """Explains lines of the files of one spec set."""
 
-    def __init__(self, db: Database, files: Mapping[str, str], read: Read, explainer: Explainer) -> None:
-        self._db = db
-        self._files = files
-        self._read = read
+    def __init__(self, explainer: Explainer) -> None:
+        self._db = explainer.db
+        self._files = explainer.places.specs  # the path of each spec file, by key
         self._explainer = explainer
 
     @property
@@ -81,7 +79,7 @@ class SpecLines:
 
     def _text(self, path: str, label: str) -> str:
         """The text of an input. A SpecError if there is a file at `path` with other bytes."""
-        data, own = self._read(path), self._db.input(label) or b""
+        data, own = read_file(path), self._db.input(label) or b""
         if data is not None and data != own:
             raise SpecError(f"explain: {path} is not a file of this spec set", "name the set with specs=")
         return decode_text(own)
