@@ -129,8 +129,7 @@ def cases() -> Iterator[Case]:
 def _arguments() -> dict[str, Sequence[str]]:
     """The words that may follow the commands that take some of a list."""
     from gradmill.cli.commands.export import FORMATS
-    from gradmill.cli.commands.schema import PRINTED
-    from gradmill.reports.json_schemas import types
+    from gradmill.cli.commands.schema import TYPES
     from gradmill.reports.spec_schemas import FILES
 
     return {
@@ -139,7 +138,7 @@ def _arguments() -> dict[str, Sequence[str]]:
         "help": tuple(COMMANDS),
         "families": tuple(FAMILIES),
         "rule": tuple(RULES),
-        "schema": (*FILES, *PRINTED, *types()),
+        "schema": (*FILES, *TYPES),
     }
 
 
