@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from gradmill.builds.exports.command import ROOT, absolute, words
 from gradmill.session.build import Build
@@ -20,68 +21,7 @@ FOLDER = "generated"  # of the outputs, below the package that has the rule
 _CACHE = "cache"  # likewise
 _HELPERS = "helpers/"  # the folder of the set's own headers in the repository
 _HEADERS = (".h", ".hpp", ".cuh")
-_TEXT = '''\
-"""Written by `gradmill export bazel`: export again when the set of inputs or of generated files changes.
-
-In WORKSPACE:
-
-    load("//:gradmill.bzl", "gradmill_inputs")
-    gradmill_inputs(name = "gradmill_inputs")
-
-In a BUILD file, with the folder of the generated headers ahead of others:
-
-    load("//:gradmill.bzl", "HEADERS", "HELPERS", "SOURCES", "gradmill_generate")
-    gradmill_generate(name = "generate")
-    cc_library(name = "nodes", srcs = SOURCES + HEADERS, includes = ["generated"], deps = HELPERS)
-"""
-
-SOURCES = {sources}
-
-# The Nodes' Python classes, and other sources that need Python's headers.
-PYTHON_SOURCES = {python_sources}
-
-HEADERS = {headers}
-
-# Not compiled.
-OTHERS = {others}
-
-# The list of the generated files, and that of the units in them.
-MANIFEST = {manifest}
-
-# The library of the set's own headers, which declare helpers of its formulas.
-HELPERS = {helpers}
-
-_INPUTS = {inputs}
-
-_BUILD = """
-package(default_visibility = ["//visibility:public"])
-
-filegroup(
-    name = "inputs",
-    srcs = glob(["**"], exclude = ["BUILD.bazel", "WORKSPACE", "**/__pycache__/**"]),
-)
-{library}"""
-
-def _gradmill_inputs(repository):
-    for name, path in _INPUTS.items():
-        repository.symlink(path, name)
-    repository.file("BUILD.bazel", _BUILD)
-
-gradmill_inputs = repository_rule(implementation = _gradmill_inputs, local = True)
-
-def gradmill_generate(name, inputs = "@gradmill_inputs//:inputs", **more):
-    """Generates all files of the lists above. An unchanged file is equal, so Bazel compiles nothing for it."""
-    native.genrule(
-        name = name,
-        srcs = [inputs],
-        outs = SOURCES + PYTHON_SOURCES + HEADERS + OTHERS + MANIFEST,
-        cmd = {command},
-        tags = ["local"],  # the inputs are where they are, and gradmill keeps its cache next to its outputs
-        **more
-    )
-'''
-
-
+_TEXT = Path(__file__).with_name("gradmill.bzl.in").read_text(encoding="utf-8")
 _LIBRARY = """
 cc_library(
     name = "helpers",

@@ -7,36 +7,18 @@ folder, and includes nothing. The newest input is named for the reason that `nin
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from importlib.machinery import PathFinder
+from pathlib import Path
 
 from gradmill.builds.exports.command import ROOT, absolute, newest_input, words
 from gradmill.problems.problem import SpecError
 from gradmill.session.build import Build
 from gradmill.session.cmake import cmake_variables, quoted
 
-_TEXT = """\
-# Written by `gradmill export cmake`: export again when the set of generated files changes, as by a deleted input.
-if(NOT CMAKE_GENERATOR MATCHES "Ninja")
-  message(FATAL_ERROR "use cmake -G Ninja: other generators do not check whether gradmill changed its outputs")
-endif()
-{variables}\
-set(gradmill_newest {newest})
-if(gradmill_folder_is_private)
-  set(gradmill_newest "")
-endif()
-# The manifest represents the run. For byproducts CMake makes Ninja check whether they changed (`restat`).
-add_custom_command(
-  OUTPUT ${{gradmill_manifest}}
-  BYPRODUCTS ${{gradmill_units}} ${{gradmill_outputs}}
-  COMMAND {command}
-  DEPENDS ${{gradmill_newest}}
-  WORKING_DIRECTORY {root}
-  DEPFILE "${{gradmill_manifest}}.d"
-  COMMENT "gradmill"
-  VERBATIM)
-"""
+_TEXT = Path(__file__).with_name("files.cmake.in").read_text(encoding="utf-8")
 _SPECIAL = (";", "]==]", "$<")  # CMake ends or expands words there, also in brackets
 
 
@@ -50,7 +32,8 @@ def rule_file(build: Build, variables: Mapping[str, str]) -> str:
         special = next((each for each in _SPECIAL if each in word), "")
         if special:
             raise SpecError(f"export cmake: {word}: CMake cannot have '{special}' in a path", "rename the folder")
-    return _TEXT.format(variables=text, command=quoted(command), root=quoted([ROOT]), newest=quoted([newest]))
+    values = {"variables": text, "command": quoted(command), "root": quoted([ROOT]), "newest": quoted([newest])}
+    return re.sub(r"@(\w+)@", lambda hole: values[hole[1]], _TEXT)
 
 
 def _installed_torch() -> list[str]:

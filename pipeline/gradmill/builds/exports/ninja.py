@@ -14,27 +14,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 from gradmill.builds.exports.command import ROOT, absolute, newest_input, words
 from gradmill.session.build import Build
 
-_TEXT = """\
-# Written by `gradmill export ninja`: export again when the set of generated files changes, as by a deleted input.
-ninja_required_version = 1.8
-builddir = {folder}
-
-rule gradmill
-  command = {command}
-  description = gradmill
-  depfile = {manifest}.d
-  deps = gcc
-  restat = 1
-
-build {manifest} | {units} {generated}: gradmill | {newest}
-
-build generated: phony {generated}
-default {manifest}
-"""
+_TEXT = Path(__file__).with_name("build.ninja.in").read_text(encoding="utf-8")
 
 
 def rule_file(build: Build, variables: Mapping[str, str]) -> str:

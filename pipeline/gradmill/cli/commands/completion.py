@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -17,68 +18,6 @@ from gradmill.problems.problem import SpecError, nearest
 from gradmill.session.selection import GROUPS
 from gradmill.session.settings.variables import VARIABLES
 
-# `_gradmill_words LINE` prints what may stand in the place of its last word. Nothing of a subshell stays in the shell.
-_SH = r"""_gradmill_words() (
-    [ -z "$ZSH_VERSION" ] || emulate sh
-    unset IFS
-    set -f
-    word="${1##* }" command= given= start= words= ends= names=
-    set -- ${1% *}
-    shift
-    for each; do
-        case $each in
-            *=*) given="$given $each" ;;
-            -*) ;;
-            *) command="${command:-$each}" ;;
-        esac
-    done
-    case $word in *=*,*) start="${word%,*}," word="${word%%=*}=${word##*,}" ;; esac
-    case "$command $word" in
-@CASES@
-    esac
-    [ -z "$names" ] || words="$words $(gradmill list --all --quiet $given 2> /dev/null)"
-    for each in $words; do
-        [ "$names" != plain ] || each="${each#emit:}" each="${each#shard:}"
-        case $each in "$word"*) [ -z "$start" ] || each="$start${each#*=}"; printf '%s\n' "$each" ;; esac
-    done
-    set +f
-    [ -z "$ends" ] || set -- "${word#*=}"*
-    set -f
-    for end in $ends; do
-        for each; do
-            case $each in *$end) [ ! -f "$each" ] || printf '%s\n' "${word%%=*}=$each" ;; esac
-            [ "$end" != / ] || [ ! -d "$each" ] || printf '%s\n' "${word%%=*}=$each/"
-        done
-    done
-)
-"""
-_BASH = """# gradmill completion bash > ~/.local/share/bash-completion/completions/gradmill
-@WORDS@
-_gradmill() {
-    local line=${COMP_LINE:0:COMP_POINT} word IFS=$'\\n'
-    word=${line##* }
-    COMPREPLY=($(_gradmill_words "$line"))
-    COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*[=:]}"}"}")  # bash completes what follows the last = or :
-    [[ ${#COMPREPLY[@]} == 1 && $COMPREPLY != *[=:/] ]] && COMPREPLY="$COMPREPLY "
-}
-complete -o nospace -F _gradmill gradmill
-"""
-_ZSH = """#compdef gradmill
-# gradmill completion zsh > a folder of $fpath/_gradmill
-@WORDS@
-_gradmill() {
-    local -a words_
-    words_=("${(@f)$(_gradmill_words "$LBUFFER")}")
-    compadd -Q -S '' -- ${(M)words_:#*[=:/]}
-    compadd -Q -- ${words_:#*[=:/]}
-}
-compdef _gradmill gradmill
-"""
-_FISH = """# gradmill completion fish > ~/.config/fish/completions/gradmill.fish
-set -g _gradmill_words '@WORDS@_gradmill_words "$1"'
-complete -c gradmill -f -a '(sh -c "$_gradmill_words" sh (commandline -cp))'
-"""
-
 
 class Case(Struct, frozen=True):
     """What may stand at the place `COMMAND WORD` if it matches a pattern; the first of several counts. `paths`: whether
@@ -89,16 +28,19 @@ class Case(Struct, frozen=True):
     paths: tuple[str, ...] | None = None
     names: str = ""
 
-    @property
-    def settings(self) -> dict[str, str]:
-        """The variables of the scripts that it sets."""
+    def in_sh(self) -> str:
+        """A line of the script, which sets some of its variables."""
         ends = " ".join(("/", *(end or "*" for end in self.paths))) if self.paths is not None else ""
         found = {"words": " ".join(self.words), "ends": ends, "names": self.names}
-        return {name: value for name, value in found.items() if value}
+        values = " ".join(f'{name}="{value}"' for name, value in found.items() if value)
+        return f"        {self.pattern.replace(' ', chr(92) + ' ')}) {values} ;;"
 
 
 _STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard", "manifest")
-SHELLS = ("bash", "zsh", "fish")
+_FOLDER = Path(__file__).parents[1] / "shells"
+# `_gradmill_words LINE` prints what may stand in the place of its last word. Nothing of a subshell stays in the shell.
+_WORDS = "words.sh"
+SHELLS = {"bash": "gradmill.bash", "zsh": "_gradmill", "fish": "gradmill.fish"}  # the scripts, with the text of _WORDS
 
 
 def cases() -> Iterator[Case]:
@@ -133,7 +75,7 @@ def _arguments() -> dict[str, Sequence[str]]:
     from gradmill.reports.spec_schemas import FILES
 
     return {
-        "completion": SHELLS,
+        "completion": tuple(SHELLS),
         "export": (*FORMATS, "cmakedir", "specsdir"),
         "help": tuple(COMMANDS),
         "families": tuple(FAMILIES),
@@ -142,17 +84,13 @@ def _arguments() -> dict[str, Sequence[str]]:
     }
 
 
-def _in_sh(case: Case) -> str:
-    values = " ".join(f'{name}="{value}"' for name, value in case.settings.items())
-    return f"        {case.pattern.replace(' ', chr(92) + ' ')}) {values} ;;"
-
-
 def script(shell: str) -> str:
     """The script for a shell."""
-    words = _SH.replace("@CASES@", "\n".join(map(_in_sh, cases()))).rstrip()
+    words, text = ((_FOLDER / name).read_text(encoding="utf-8") for name in (_WORDS, SHELLS[shell]))
+    words = words.replace("@CASES@", "\n".join(map(Case.in_sh, cases()))).rstrip()
     if shell == "fish":  # which has sh find the words
         words = f"{words}\n".replace("\\", "\\\\").replace("'", "\\'")
-    return {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}[shell].replace("@WORDS@", words)
+    return text.replace("@WORDS@", words)
 
 
 def main(request: Request) -> int:

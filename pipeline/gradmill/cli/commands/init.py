@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 from gradmill.cli.commands.request import Request
 from gradmill.io.files import put_file
@@ -14,41 +15,10 @@ from gradmill.problems.problem import SpecError
 from gradmill.session.settings.variables import VARIABLES
 from gradmill.specs.find import mark_of_set
 
-# docs/vendors.md shows these files, and explains them.
-_FILES = {
-    "functions.yaml": """\
-- func: cube(Tensor self) -> Tensor
-- func: cube_(Tensor(a!) self) -> Tensor(a!)
-""",
-    "derivatives.yaml": """\
-- name: cube(Tensor self) -> Tensor
-  self: grad * 3 * (self * self).conj()
-  result: self_t * 3 * self_p * self_p
-""",
-    "specset.toml": """\
-[base]
-specs = "{base}"        # PyTorch's operators, tags and templates: those of {which}
-derivatives = "alone"  # not its derivatives, which libtorch has
-
-[[layer]]
-name = "mine"
-namespace = "toy"      # of operators that name none: toy::cube
-native = "functions.yaml"
-derivatives = "derivatives.yaml"
-
-[functions]
-take = "own"           # kernels of our operators only
-
-[family.nodes]
-files = ["Functions.h", "Functions.cpp"]
-
-[family.variable_type]
-files = ["VariableType.cpp"]
-shards = 1
-everything = false
-keys = { Default = "AutogradPrivateUse1" }  # an outside device is PrivateUse1
-replace = [{ from = "at::redispatch::${function}(", to = "toy::_ops::${name}::redispatch(" }]
-""",
+# docs/vendors.md shows all these files, and explains them.
+_FOLDER = Path(__file__).parents[1] / "new_set"
+_FILES = ("functions.yaml", "derivatives.yaml", "specset.toml")
+_OF_VERIFY = {
     "reference.py": """\
 def cube(self):
     return self * self * self
@@ -57,7 +27,6 @@ def cube(self):
 python = "reference.py"  # what the operators do, for gradmill verify
 """,
 }
-_OF_VERIFY = ("reference.py", "gradmill.toml")
 _BASES = {"torch": "the installed torch", "core": "gradmill's own set"}
 
 
@@ -68,8 +37,9 @@ def init(folder: str, base: str = "") -> list[str]:
     base = base or ("torch" if find_spec("torchgen") is not None else "core")
     if base not in _BASES:
         raise SpecError(f"init: specs={base}: a set begins on top of torch or core", "then edit [base] in specset.toml")
-    named = [name for name in _FILES if "python" in VARIABLES or name not in _OF_VERIFY]
-    paths = {name: os.path.normpath(os.path.join(folder, name)) for name in named}
+    texts = {name: (_FOLDER / name).read_text(encoding="utf-8") for name in _FILES}
+    texts |= _OF_VERIFY if "python" in VARIABLES else {}
+    paths = {name: os.path.normpath(os.path.join(folder, name)) for name in texts}
     there = [path for path in paths.values() if os.path.lexists(path)]
     if os.path.isdir(folder) and (mark := mark_of_set(folder)):
         there = there or [os.path.normpath(os.path.join(folder, mark))]
@@ -79,7 +49,7 @@ def init(folder: str, base: str = "") -> list[str]:
     written: list[str] = []
     try:
         for name, path in paths.items():
-            put_file(path, _FILES[name].replace("{base}", base).replace("{which}", _BASES[base]).encode())
+            put_file(path, texts[name].replace("{base}", base).replace("{which}", _BASES[base]).encode())
             written.append(path)
     except OSError:
         for path in written:
