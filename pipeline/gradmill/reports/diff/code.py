@@ -58,13 +58,10 @@ def read_code(db: Database, at: At, version: str) -> Code:
     """The generated code of a spec set without errors. `version` is what the set declares, "" if it has none."""
     side = SetSide(spec_set(db).name, version, (db.input(RELEASE) or b"").decode())
     texts: dict[Key, dict[str, str]] = {}
-    known: set[tuple[Key, tuple[str, ...]]] = set()
-    listed = (files.item(db, *at, name) for name in db.names(files, *at))
     read: dict[str, CodeFile] = {}
-    for file in listed:
-        if file is not None:
-            whole = _read(db, at, file, texts, known)
-            read |= _of_each(db, at, file.name, whole) if file.is_of_each else {file.name: whole}
+    for file in files(db, *at).values():
+        whole = _read(db, at, file, texts)
+        read |= _of_each(db, at, file.name, whole) if file.is_of_each else {file.name: whole}
     return Code(side, read, texts, dict(_units(db, dict.fromkeys(family for family, _, _ in texts))))
 
 
@@ -76,19 +73,17 @@ def _units(db: Database, families: Iterable[str]) -> Iterator[tuple[tuple[str, s
             yield (family, unit.name), CodeUnit(f"{unit.overload}{key}", unit.title, schema)
 
 
-def _read(
-    db: Database, at: At, file: File, texts: dict[Key, dict[str, str]], known: set[tuple[Key, tuple[str, ...]]]
-) -> CodeFile:
-    """A file. Adds the texts of its units, unless they are `known` from another shard."""
+def _read(db: Database, at: At, file: File, texts: dict[Key, dict[str, str]]) -> CodeFile:
+    """A file. Adds the texts of its units, unless they are known from another shard."""
     parts = outline(db, *at, file.name)
     places = tuple(part.place for part in parts if isinstance(part, Blocks) and part.marks != SORTED)
     name = _without_shard(file)
     keys = {unit: (file.family, name, unit) for unit in (units_of(db, *at, file.name) if places else ())}
-    members = {unit: text(db, file.family, unit) for unit, key in keys.items() if (key, places) not in known}
+    new = [unit for unit, key in keys.items() if not texts.get(key, {}).keys() >= {*places}]
+    members = {unit: text(db, file.family, unit) for unit in new}
     for place in places:
         for unit, own in placed(db, file.family, members, place):
             texts.setdefault(keys[unit], {})[place] = own
-    known.update((keys[unit], places) for unit in members)
     printed = tuple(unit for unit, key in keys.items() if not texts.get(key, {}).keys().isdisjoint(places))
     around = (part if isinstance(part, str) else _placeholder(db, at, file.name, part) for part in parts)
     return CodeFile(file.family, name, file_digest(db, *at, file.name).sha256, "".join(around), printed)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
 from msgspec import Struct
 
+from gradmill.model.entries import by_key
 from gradmill.reports.diff.code import Code
 from gradmill.reports.diff.hunks import Hunk, hunks, own_names, without_names
 from gradmill.reports.diff.model import SetSide
@@ -109,19 +111,21 @@ def _around(files: Iterable[FileChange], before: Code, after: Code) -> Iterator[
 
 def _alike(found: Iterable[_Found]) -> Iterator[CodeChange]:
     """Each change once, with all that have it. Hunks are together that the same ones have."""
-    groups: dict[tuple[object, ...], tuple[CodeChange, Hunk, list[CodeName]]] = {}
+    alike: dict[tuple[object, ...], list[tuple[CodeChange, Hunk]]] = {}
     for each, own in found:
+        times = Counter[str]()
         for hunk in each.hunks:
-            key, number = (each.family, each.file, each.change, without_names(hunk, own)), 0
-            while (*key, number) in groups and groups[*key, number][2][-1] == each.names[0]:
-                number += 1  # a unit may have the same change twice
-            groups.setdefault((*key, number), (each, hunk, []))[2].append(each.names[0])
-    together: dict[tuple[object, ...], tuple[CodeChange, tuple[CodeName, ...], list[Hunk]]] = {}
-    for first, hunk, listed in groups.values():
-        names = tuple(listed)
-        together.setdefault((first.family, first.file, first.change, names), (first, names, []))[2].append(hunk)
-    for first, names, own_hunks in together.values():
-        yield CodeChange(first.family, first.file, first.change, names, tuple(own_hunks))
+            text = without_names(hunk, own)
+            key = (each.family, each.file, each.change, text, times[text])
+            times[text] += 1  # a unit may have the same change twice
+            alike.setdefault(key, []).append((each, hunk))
+    together = by_key(
+        ((first.family, first.file, first.change, tuple(each.names[0] for each, _ in listed)), hunk)
+        for listed in alike.values()
+        for first, hunk in listed[:1]
+    )
+    for (family, file, change, names), hunks_of_all in together.items():
+        yield CodeChange(family, file, change, names, tuple(hunks_of_all))
 
 
 def _moved(place: _Place, before: Code, after: Code) -> Iterator[CodeChange]:
