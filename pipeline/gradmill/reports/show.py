@@ -73,20 +73,16 @@ def rows(db: Database, layout: Layout, stage: str, name: str, refused: list[Prob
     matched = {*fnmatch.filter(known, name)} if "*" in name else {wanted}
     found = [row for names, row in listed if not name or not matched.isdisjoint(names)]
     for row in found:
-        yield from _printed(row, refused)
+        try:
+            yield row()
+        except SpecError as error:
+            if error.role is None:
+                raise
+            refused.append(problem_of(error, error.role, error.entry, error.op))
     if name and not found:
         raise SpecError(
             f"'{stage}' has no '{name}'", nearest(name.replace("*", ""), known) or f"gradmill show {stage} prints all"
         )
-
-
-def _printed(row: Callable[[], Row], refused: list[Problem]) -> Iterator[Row]:
-    try:
-        yield row()
-    except SpecError as error:
-        if error.role is None:
-            raise
-        refused.append(problem_of(error, error.role, error.entry, error.op))
 
 
 _NAMESPACES = ("torch.ops.aten.", "torch.Tensor.", "torch.", "aten::", "aten.", "at::")

@@ -17,7 +17,6 @@ class Option(Struct, frozen=True):
     short: str = ""  # -a
     value: str = ""
     values: tuple[str, ...] = ()
-    type: type = str
 
     @property
     def field(self) -> str:
@@ -28,8 +27,7 @@ class Option(Struct, frozen=True):
     def arguments(self) -> dict[str, Any]:
         """The keywords of argparse for it."""
         about = f"{self.meaning} ({', '.join(self.values)})" if self.values else self.meaning
-        value = {"metavar": self.value, "type": self.type, "default": self.type()}
-        return {"help": about, **(value if self.value else {"action": "store_true"})}
+        return {"help": about, **({"metavar": self.value, "default": ""} if self.value else {"action": "store_true"})}
 
 
 class Command(Struct, frozen=True):

@@ -3,7 +3,7 @@ time with the nearest word that is not."""
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser
+from argparse import SUPPRESS, ArgumentError, ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, cast
@@ -68,7 +68,10 @@ def _variables(words: Sequence[str]) -> dict[str, str]:
 
 def _parsed(name: str, command: Command, words: list[str], own: list[str]) -> tuple[list[str], dict[str, Any]]:
     """The names and the options among the words behind a command. `own`: the names of its options."""
-    known, unknown = parser_of(name, command).parse_known_intermixed_args(words)
+    try:
+        known, unknown = parser_of(name, command).parse_known_intermixed_args(words)
+    except ArgumentError as error:
+        raise _wrong_option(name, error) from None
     if unknown:
         hint = nearest(unknown[0].partition("=")[0].lstrip("-"), [*own, "help"], near=NEAR).replace("'", "'--", 1)
         if not hint:
@@ -83,6 +86,16 @@ def _parsed(name: str, command: Command, words: list[str], own: list[str]) -> tu
     return options.pop("names"), options
 
 
+def _wrong_option(name: str, error: ArgumentError) -> SpecError:
+    option, problem = (error.argument_name or "").rpartition("/")[2], str(error)
+    if "ignored explicit argument" in problem:
+        value = problem.rpartition(" ")[2].strip("'")
+        problem = f"{option}={value}: this option has no value"
+    elif "expected one argument" in problem:
+        problem = f"{option}: this option needs a value"
+    return SpecError(f"{name}: {problem}", _all_options(name))
+
+
 def _all_options(name: str) -> str:
     return f"gradmill help {name} lists the options"
 
@@ -91,20 +104,8 @@ def parser_of(name: str, command: Command) -> ArgumentParser:
     """The parser of what may follow a command: its options, before and after names; of a script, its arguments."""
     if command.script:
         return cast("ArgumentParser", _script(name, command).arguments())
-
-    class Parser(ArgumentParser):
-        def error(self, message: str) -> Any:
-            named, _, problem = message.removeprefix("argument ").partition(": ")
-            option = named.rpartition("/")[2]
-            if "ignored explicit argument" in problem:
-                value = problem.rpartition(" ")[2].strip("'")
-                raise SpecError(f"{name}: {option}={value}: this option has no value", _all_options(name))
-            if "expected one argument" in problem:
-                raise SpecError(f"{name}: {option}: this option needs a value", _all_options(name))
-            raise SpecError(f"{name}: {message}", _all_options(name))
-
-    parser = Parser(f"gradmill {name}", f"%(prog)s {command.usage}", command.sentence, command.description)
-    parser.allow_abbrev = False
+    parser = ArgumentParser(f"gradmill {name}", f"%(prog)s {command.usage}", command.sentence, command.description)
+    parser.allow_abbrev = parser.exit_on_error = False
     for option in command.options:
         flags = [option.short, option.name] if option.short else [option.name]
         parser.add_argument(*flags, dest=option.field, **option.arguments)

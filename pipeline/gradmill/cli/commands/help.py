@@ -30,7 +30,7 @@ def main(request: Request) -> int:
     if name and name not in COMMANDS:
         hint = nearest(name, COMMANDS, near=NEAR) or "gradmill help lists the commands"
         raise SpecError(f"there is no command '{name}'", hint)
-    sys.stdout.write(lines(page_of(name) if name else page()))
+    sys.stdout.write(lines(parser_of(name, COMMANDS[name]).format_help().splitlines() if name else page()))
     return 0
 
 
@@ -50,11 +50,6 @@ def page() -> list[str]:
         text += ["", group, *_table({name: COMMANDS[name].sentence for name in commands})]
     text += ["", "variables", *_table({name: variable.meaning for name, variable in VARIABLES.items()})]
     return [*text, "", "examples", *_table(_EXAMPLES)]
-
-
-def page_of(name: str) -> list[str]:
-    """The lines of the page about one command."""
-    return list(parser_of(name, COMMANDS[name]).format_help().splitlines())
 
 
 def _table(rows: Mapping[str, str]) -> Sequence[str]:

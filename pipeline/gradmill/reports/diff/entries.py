@@ -25,7 +25,9 @@ Check = tuple[Query[..., int], tuple[str, ...]]  # a query, and its key
 class Compared(Struct, frozen=True):
     """A family whose entries are compared by name."""
 
-    family: str
+    family: str  # also the field of a report
+    title: str
+    texts: str  # what an entry has
     read: Callable[[Database], Entries]
     check: Check | None = None  # the query that must have no errors, if the stages before units do not find all
 
@@ -110,7 +112,7 @@ def _own_node(node: OwnNode) -> Iterator[str]:
 
 
 COMPARED = (
-    Compared(BINDINGS.name, _bindings, (python_names.stage, ())),
-    Compared(ANNOTATED_ARGS.name, _annotated_args),
-    Compared(LAZY.name, _backend, (shard.backend_checked, (LAZY.name,))),
+    Compared(BINDINGS.name, "Python bindings", "signatures", _bindings, (python_names.stage, ())),
+    Compared(ANNOTATED_ARGS.name, "annotated arguments", "required arguments", _annotated_args),
+    Compared(LAZY.name, "lazy backend", "lists, kernel, node", _backend, (shard.backend_checked, (LAZY.name,))),
 )

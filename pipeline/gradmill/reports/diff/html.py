@@ -10,7 +10,7 @@ from html import escape
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gradmill.reports.diff.model import Kind, OpChange, Report
-from gradmill.reports.diff.text import LISTED, counted, describe, place
+from gradmill.reports.diff.text import LISTED, counted, describe, place, sections
 
 _TOKENS = re.compile(r"\w+|\s+|[<>=!]=|->|::|&&|\|\||.", re.DOTALL)
 
@@ -27,6 +27,7 @@ def render(report: Report) -> str:
         title=f"Autograd from {describe(report.before)} to {describe(report.after)}",
         chips=[each for each in counts if each[2]],
         report=report,
+        sections=sections(report),
         own=[op for op in shown if not op.follows],
         foreach=[op for op in shown if op.follows],
         renumbered=[op for op in report.ops if op not in shown],

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
 from msgspec import Struct
-
-from gradmill.families.annotated_args.files import ANNOTATED_ARGS
-from gradmill.families.bindings.files import BINDINGS
-from gradmill.families.lazy.files import LAZY
 
 
 class _Labelled(Enum):
@@ -128,15 +124,6 @@ class EntryChange(Struct, frozen=True):
     change: Literal["added", "removed", "changed"]  # of the name
 
 
-class Section(NamedTuple):
-    """The entries of a family that differ."""
-
-    family: str
-    title: str
-    texts: str  # what an entry has
-    changes: tuple[EntryChange, ...]
-
-
 class Report(Struct, frozen=True):
     """The changes from `before` to `after`."""
 
@@ -144,16 +131,7 @@ class Report(Struct, frozen=True):
     after: Side
     counts: tuple[Count, ...]
     ops: tuple[OpChange, ...]
-    bindings: tuple[EntryChange, ...] = ()  # of families that are requested and that both sides have
+    # Of the families in COMPARED that are requested and that both sides have:
+    bindings: tuple[EntryChange, ...] = ()
     annotated_args: tuple[EntryChange, ...] = ()
     lazy: tuple[EntryChange, ...] = ()
-
-    @property
-    def sections(self) -> list[Section]:
-        """The families with entries that differ."""
-        listed = (
-            Section(BINDINGS.name, "Python bindings", "signatures", self.bindings),
-            Section(ANNOTATED_ARGS.name, "annotated arguments", "required arguments", self.annotated_args),
-            Section(LAZY.name, "lazy backend", "lists, kernel, node", self.lazy),
-        )
-        return [section for section in listed if section.changes]

@@ -6,17 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gradmill.problems.plain import lines
-from gradmill.reports.diff.model import (
-    Change,
-    EntryChange,
-    Kind,
-    OpChange,
-    Part,
-    Report,
-    Section,
-    Seen,
-    SetSide,
-)
+from gradmill.reports.diff.entries import COMPARED, Compared
+from gradmill.reports.diff.model import Change, EntryChange, Kind, OpChange, Part, Report, Seen, SetSide
 
 _NAMES_WIDTH = 60  # of the names in a line of the summary
 
@@ -45,7 +36,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"operators in derivatives.yaml: {before.operators} -> {after.operators}"
     yield f"Nodes: {before.nodes} -> {after.nodes}"
     yield ""
-    if not report.ops and not report.sections:
+    families = sections(report)
+    if not report.ops and not families:
         yield "no differences"
         return
     if report.ops:
@@ -58,8 +50,8 @@ def _lines(report: Report) -> Iterator[str]:
             yield from _op(op)
     yield from _renumbered(renumbered)
     yield from _foreach([op for op in shown if op.follows])
-    for section in report.sections:
-        yield from _entries(section)
+    for family, changes in families:
+        yield from _entries(family, changes)
 
 
 def _summary(report: Report) -> Iterator[str]:
@@ -119,16 +111,22 @@ def _renumbered(ops: list[OpChange]) -> Iterator[str]:
         yield f"  {op.label}  {op.before.node} -> {op.after.node}"
 
 
+def sections(report: Report) -> list[tuple[Compared, Sequence[EntryChange]]]:
+    """The families with entries that differ, with these."""
+    listed = ((each, getattr(report, each.family)) for each in COMPARED)
+    return [(each, changes) for each, changes in listed if changes]
+
+
 def counted(changes: Sequence[EntryChange]) -> str:
     """How many entries changed in which way: `2 added, 1 removed`."""
     counts = Counter(each.change for each in changes)
     return ", ".join(f"{counts[change]} {change}" for change in sorted(counts))
 
 
-def _entries(section: Section) -> Iterator[str]:
+def _entries(family: Compared, changes: Sequence[EntryChange]) -> Iterator[str]:
     yield ""
-    yield f"{section.title}: {counted(section.changes)}"
-    for each in section.changes:
+    yield f"{family.title}: {counted(changes)}"
+    for each in changes:
         yield f"  {each.name}  {each.change}"
         yield from (f"    - {text}" for text in each.before)
         yield from (f"    + {text}" for text in each.after)
