@@ -123,6 +123,5 @@ def _row(number: int, added: list[str], facts: Release) -> str:
 
 
 def _removed(file: File, name: str) -> Problem:
-    error = SpecError(f"{file.name} declares {name}, which compiled models call and no operator in the lists has")
-    error.hint = "list the operator again"
-    return problem_of(error, "fallback_ops", "", "")
+    problem = f"{file.name} declares {name}, which compiled models call and no operator in the lists has"
+    return problem_of(SpecError(problem, "list the operator again"), "fallback_ops", "", "")

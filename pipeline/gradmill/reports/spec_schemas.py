@@ -6,11 +6,9 @@ contents of a formula. They use draft 7, which all YAML editors support.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from itertools import permutations
 from typing import Any
-
-from msgspec import Struct
 
 from gradmill.model.keys import ENTRY_KEY, KEYS, Key, Value
 from gradmill.problems.problem import Role
@@ -28,16 +26,9 @@ _FLAG = {"type": "boolean"}
 _NAMES = {"type": "array", "items": _TEXT}
 
 
-class _Facts(Struct, frozen=True):
-    """What a set has: its release, and the tags that it declares."""
-
-    release: Release
-    tags: Collection[str]
-
-
 def spec_schema(file: str, release: Release, tags: Collection[str]) -> Json:
     """The JSON Schema of one of the `FILES`, for a release and the tags that a set declares."""
-    role, facts = FILES[file], _Facts(release, tags)
+    role, values = FILES[file], _values(release, tags)
     return {
         "$schema": DRAFT,
         "$id": f"urn:gradmill:{file}:{release.version}",
@@ -46,63 +37,47 @@ def spec_schema(file: str, release: Release, tags: Collection[str]) -> Json:
         "items": {
             "type": "object",
             "required": [ENTRY_KEY[role]],
-            "properties": {name: _value(key, facts) for name, key in KEYS[role].items()},
+            "properties": {name: _value(key, values) for name, key in KEYS[role].items()},
             "additionalProperties": _FORMULA if role == "derivatives" else False,
         },
     }
 
 
-def _value(key: Key, facts: _Facts) -> Json:
+def _value(key: Key, values: Mapping[Value, Json]) -> Json:
+    """The schema of the value of a key, with what it is about."""
     described = {"description": key.about} if key.about else {}
-    return {**described, **_VALUES[key.value](key, facts)}
+    if key.value == "choice":
+        return {**described, "anyOf": [{"enum": list(key.words)}, {"type": "null"}]}
+    if key.value == "variants":
+        return {**described, "enum": [*key.words, *map(", ".join, permutations(key.words))]}
+    return {**described, **values[key.value]}
 
 
-def _variants(key: Key, facts: _Facts) -> Json:
-    return {"enum": [*key.words, *map(", ".join, permutations(key.words))]}
-
-
-def _tags(key: Key, facts: _Facts) -> Json:
-    tag = {"enum": sorted(facts.tags)}
-    return {"anyOf": [tag, {"type": "array", "items": tag}]}
-
-
-def _kernels(key: Key, facts: _Facts) -> Json:
-    keys = facts.release.kernel_keys
-    return {**_mapping(keys, _TEXT), "patternProperties": {_listed(keys): _TEXT}}
-
-
-def _formulas(key: Key, facts: _Facts) -> Json:
-    rows = {"type": "object", "additionalProperties": _FORMULA}
-    return _mapping(facts.release.autograd_keys, rows, "Default")
-
-
-def _differentiability(key: Key, facts: _Facts) -> Json:
+def _values(release: Release, tags: Collection[str]) -> dict[Value, Json]:
+    """The schemas of the kinds of values that do not depend on the key."""
+    tag, keys = {"enum": sorted(tags)}, release.kernel_keys
     one_condition = {"type": "array", "items": _TEXT, "maxItems": 1}
-    return {"anyOf": [{"type": "array", "items": _FLAG}, one_condition, {"type": "null"}]}
+    formulas = {"type": "object", "additionalProperties": _FORMULA}
+    return {
+        "schema": _SCHEMA,
+        "text": {"type": ["string", "null"]},
+        "unqualified": _TEXT,
+        "operator": {"type": "string", "pattern": r"^\w+(\.\w+)?$"},
+        "operators": _TEXT,
+        "flag": _FLAG,
+        "names": _NAMES,
+        "tags": {"anyOf": [tag, {"type": "array", "items": tag}]},
+        "kernels": {**_mapping(keys, _TEXT), "patternProperties": {_listed(keys): _TEXT}},
+        "formulas": _mapping(release.autograd_keys, formulas, "Default"),
+        "differentiability": {"anyOf": [{"type": "array", "items": _FLAG}, one_condition, {"type": "null"}]},
+        "precomputed": _NAMES,
+        "loops": {"anyOf": [_TEXT, _mapping(release.ufunc_loops, _TEXT)]},
+    }
 
 
 def _mapping(keys: Collection[str], value: Json, *more: str) -> Json:
     properties = dict.fromkeys((*more, *sorted(keys)), value)
     return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-_VALUES: dict[Value, Callable[[Key, _Facts], Json]] = {
-    "schema": lambda key, facts: _SCHEMA,
-    "text": lambda key, facts: {"type": ["string", "null"]},
-    "unqualified": lambda key, facts: _TEXT,
-    "operator": lambda key, facts: {"type": "string", "pattern": r"^\w+(\.\w+)?$"},
-    "operators": lambda key, facts: _TEXT,
-    "flag": lambda key, facts: _FLAG,
-    "choice": lambda key, facts: {"anyOf": [{"enum": list(key.words)}, {"type": "null"}]},
-    "variants": _variants,
-    "names": lambda key, facts: _NAMES,
-    "tags": _tags,
-    "kernels": _kernels,
-    "formulas": _formulas,
-    "differentiability": _differentiability,
-    "precomputed": lambda key, facts: _NAMES,
-    "loops": lambda key, facts: {"anyOf": [_TEXT, _mapping(facts.release.ufunc_loops, _TEXT)]},
-}
 
 
 def _listed(keys: Collection[str]) -> str:

@@ -153,7 +153,9 @@ class Trail:
     def place(self, end: Name, named: Mapping[str, str]) -> tuple[str, int, str]:
         """An entry's file, its line (0 if the entry was deleted) and its operator."""
         role, entry = end[2], end[3]
-        return named[self._key(role, entry)], self.line(role, entry), entry_operator(str(entry))
+        if role not in self._lines:
+            self._lines[role] = lines(self._db, role)
+        return named[self._key(role, entry)], self._lines[role].get(entry, 0), entry_operator(str(entry))
 
     def reason(self, end: Name) -> str:
         """The text for an end as the reason of a rebuild."""
@@ -168,12 +170,6 @@ class Trail:
         layer = layer_of(entry)
         near = [key for key in keys if layer and key.startswith(f"{role}:{layer}/")] or keys
         return self._keys[role].get(entry) or next(iter(near), SET_KEY)
-
-    def line(self, role: Role, entry: str) -> int:
-        """The first line of an entry, 0 if it was deleted."""
-        if role not in self._lines:
-            self._lines[role] = lines(self._db, role)
-        return self._lines[role].get(entry, 0)
 
 
 def row(query: Query[Any, Any], *args: object) -> Name:

@@ -70,9 +70,9 @@ def _text(results: Sequence[Explanation | Line | Edit]) -> str:
 def explainer(session: Session) -> Explainer:
     """The explainer of a session. Its stages must be up to date."""
     from gradmill.reports.explain import Explainer, Places
+    from gradmill.reports.trail import row
 
-    roots = {stage: session.stages.root(stage) for stage in session.stages.analysis}
-    rows = {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
+    rows = {stage: row(*session.stages.root(stage)) for stage in session.stages.analysis}
     specs = session.config.specs
     places = Places(
         {role: str(at) for role, at in specs.files.items()},

@@ -31,19 +31,15 @@ def main(words: list[str]) -> int:
     answer = answer_to(words) if is_plain(words) else None
     if answer is None:
         try:
-            return _run(words)
+            prepare()
+            _import_msgspec()
+            return dispatch(words)
         except KeyboardInterrupt:
             return _interrupted()
     out, error = answer
     sys.stdout.buffer.write(out)
     sys.stderr.buffer.write(_painted(error, words) if error else error)
     return 0
-
-
-def _run(words: list[str]) -> int:
-    prepare()
-    _import_msgspec()
-    return dispatch(words)
 
 
 def dispatch(words: list[str]) -> int:

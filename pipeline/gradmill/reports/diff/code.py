@@ -77,7 +77,7 @@ def _read(db: Database, at: At, file: File, texts: dict[Key, dict[str, str]]) ->
     """A file. Adds the texts of its units, unless they are known from another shard."""
     parts = outline(db, *at, file.name)
     places = tuple(part.place for part in parts if isinstance(part, Blocks) and part.marks != SORTED)
-    name = _without_shard(file)
+    name = "".join(file.name.rsplit(file.shard, 1)) if file.shard else file.name
     keys = {unit: (file.family, name, unit) for unit in (units_of(db, *at, file.name) if places else ())}
     new = [unit for unit, key in keys.items() if not texts.get(key, {}).keys() >= {*places}]
     members = {unit: text(db, file.family, unit) for unit in new}
@@ -103,11 +103,6 @@ def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, Code
         for each, home in written_files(db, *at).items()
         if home.entry == name
     }
-
-
-def _without_shard(file: File) -> str:
-    before, _, after = file.name.rpartition(file.shard) if file.shard else (file.name, "", "")
-    return before + after
 
 
 def _placeholder(db: Database, at: At, name: str, hole: Blocks) -> str:

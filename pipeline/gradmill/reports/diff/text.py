@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gradmill.problems.plain import lines
 from gradmill.reports.diff.entries import COMPARED, Compared
@@ -48,10 +48,12 @@ def _lines(report: Report) -> Iterator[str]:
         if not op.follows:
             yield ""
             yield from _op(op)
-    yield from _renumbered(renumbered)
-    yield from _foreach([op for op in shown if op.follows])
+    yield from _titled(f"{Kind.RENUMBERED.label}, nothing else", map(_renumbered, renumbered))
+    title = "foreach functions: their formulas follow those of other operators"
+    yield from _titled(title, (_foreach(op) for op in shown if op.follows))
     for family, changes in families:
-        yield from _entries(family, changes)
+        texts = (text for each in changes for text in _entry(each))
+        yield from _titled(f"{family.title}: {counted(changes)}", texts)
 
 
 def _summary(report: Report) -> Iterator[str]:
@@ -101,14 +103,28 @@ def _sides(change: Change, name: str) -> Iterator[str]:
         yield f"    + {name}{change.after}"
 
 
-def _renumbered(ops: list[OpChange]) -> Iterator[str]:
-    if not ops:
-        return
-    yield ""
-    yield f"{Kind.RENUMBERED.label}, nothing else"
-    for op in ops:
-        assert op.before and op.after
-        yield f"  {op.label}  {op.before.node} -> {op.after.node}"
+def _titled(title: str, texts: Iterable[str]) -> Iterator[str]:
+    """An empty line, a title, and the texts below it; nothing without texts."""
+    for number, text in enumerate(texts):
+        if not number:
+            yield from ("", title)
+        yield f"  {text}"
+
+
+def _renumbered(op: OpChange) -> str:
+    assert op.before and op.after
+    return f"{op.label}  {op.before.node} -> {op.after.node}"
+
+
+def _foreach(op: OpChange) -> str:
+    """The kinds of change only, because the formulas are those of another operator."""
+    return f"{op.label}  as {op.follows}: {', '.join(kind.label for kind in op.kinds)}"
+
+
+def _entry(entry: EntryChange) -> Iterator[str]:
+    yield f"{entry.name}  {entry.change}"
+    yield from (f"  - {text}" for text in entry.before)
+    yield from (f"  + {text}" for text in entry.after)
 
 
 def sections(report: Report) -> list[tuple[Compared, Sequence[EntryChange]]]:
@@ -121,22 +137,3 @@ def counted(changes: Sequence[EntryChange]) -> str:
     """How many entries changed in which way: `2 added, 1 removed`."""
     counts = Counter(each.change for each in changes)
     return ", ".join(f"{counts[change]} {change}" for change in sorted(counts))
-
-
-def _entries(family: Compared, changes: Sequence[EntryChange]) -> Iterator[str]:
-    yield ""
-    yield f"{family.title}: {counted(changes)}"
-    for each in changes:
-        yield f"  {each.name}  {each.change}"
-        yield from (f"    - {text}" for text in each.before)
-        yield from (f"    + {text}" for text in each.after)
-
-
-def _foreach(ops: list[OpChange]) -> Iterator[str]:
-    """Foreach functions: lists the kinds of change only, because the formulas are those of other operators."""
-    if not ops:
-        return
-    yield ""
-    yield "foreach functions: their formulas follow those of other operators"
-    for op in ops:
-        yield f"  {op.label}  as {op.follows}: {', '.join(kind.label for kind in op.kinds)}"
