@@ -38,6 +38,7 @@ from gradmill.stages.shard import file_digest
 from gradmill.stages.units import schema_of, units
 
 _MANY = 20  # more units than this are counted, not listed
+_GROUPS = ("emit", "shard", "manifest")  # all units, all generated files, the manifest
 _ROLES = ("derivatives", "native", "deprecated")  # in this order, the entries that a unit is made from
 UnitKey = tuple[str, str]  # family, name
 
@@ -86,7 +87,6 @@ class Explainer:
         }
         self._stale = {at: ends for at in self._units if (ends := trail.causes(row(text, *at)))}
         self._written = written_files(db, *layout)
-        self._groups = {"emit": self._all_units, "shard": self._all_files, "manifest": self._manifest}
         self._to_write = {name: ends for name in self._written if (ends := self._causes_of_file(name))}
 
     def _causes_of_file(self, name: str) -> Ends:
@@ -135,8 +135,8 @@ class Explainer:
             return [explanation for each in self._matching(name) for explanation in self.explain(each)]
         if name in self._stages:
             return [self._stage(name)]
-        if name in self._groups:
-            return [self._groups[name]()]
+        if name in _GROUPS:
+            return [self._group(name)]
         wanted = name.removeprefix("emit:")
         matches = [self._unit(at) for at in self._units if wanted in (at[1], self._units[at].title)]
         if matches and (name != wanted or not self._pairs(name)):
@@ -154,7 +154,7 @@ class Explainer:
                 raise SpecError(f"explain: '{name}' is a whole file", hint)
             known = [
                 *self._stages,
-                *self._groups,
+                *_GROUPS,
                 *(unit.title for unit in self._units.values()),
                 *self._written,
                 *schemas_names(self.db),
@@ -240,24 +240,19 @@ class Explainer:
 
     # ---- the tasks of all units, of all files, and of the manifest
 
-    def _all_units(self) -> Explanation:
-        stale = [(self._units[at].title, ends) for at, ends in self._stale.items()]
-        return self._group("emit", "all units", "match", f"{len(self._units)} units", stale)
-
-    def _all_files(self) -> Explanation:
-        members = f"{len(self._written)} files"
-        return self._group("shard", "all generated files", "emit", members, [*self._to_write.items()])
-
-    def _group(
-        self, name: str, what: str, made_from: str, members: str, stale: Sequence[tuple[str, Ends]]
-    ) -> Explanation:
+    def _group(self, name: str) -> Explanation:
+        if name == "manifest":
+            what, files = "what the generated files are, for other build systems", ("manifest.json", "units.json")
+            return Explanation(name, what, ("shard",), files, self._reasons(self._ends()))
+        if name == "emit":
+            what, made_from, count, kind = "all units", "match", len(self._units), "units"
+            stale = [(self._units[at].title, ends) for at, ends in self._stale.items()]
+        else:
+            what, made_from, count, kind = "all generated files", "emit", len(self._written), "files"
+            stale = [*self._to_write.items()]
         reasons = self._reasons({end: None for _, ends in stale for end in ends})
-        last = (listed([title for title, _ in stale], members.rpartition(" ")[2]),) if reasons else ()
-        return Explanation(name, what, (made_from,), (members,), (*reasons, *last))
-
-    def _manifest(self) -> Explanation:
-        what, files = "what the generated files are, for other build systems", ("manifest.json", "units.json")
-        return Explanation("manifest", what, ("shard",), files, self._reasons(self._ends()))
+        last = (listed([title for title, _ in stale], kind),) if reasons else ()
+        return Explanation(name, what, (made_from,), (f"{count} {kind}",), (*reasons, *last))
 
     def _unit(self, at: UnitKey) -> Explanation:
         unit = self._units[at]

@@ -123,11 +123,10 @@ def _check_declared(session: Session, inputs: Set[str]) -> None:
     if not inputs:
         return
     declared = {os.path.abspath(path) for path in inputs}
-    errors = []
-    for path in map(os.path.abspath, filter(os.path.exists, session.inputs.spec_paths())):
-        if not path.startswith(PACKAGE + os.sep) and declared.isdisjoint((path, *map(str, Path(path).parents))):
-            errors.append(
-                SpecError(f"{path}: this file is read, but is not an input of the action", "add it to the rule's specs")
-            )
+    errors = [
+        SpecError(f"{path}: this file is read, but is not an input of the action", "add it to the rule's specs")
+        for path in map(os.path.abspath, filter(os.path.exists, session.inputs.spec_paths()))
+        if not path.startswith(PACKAGE + os.sep) and declared.isdisjoint((path, *map(str, Path(path).parents)))
+    ]
     if errors:
         raise all_of(errors)

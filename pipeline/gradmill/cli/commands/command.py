@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
@@ -23,12 +24,6 @@ class Option(Struct, frozen=True):
         """The name of its value among the parsed options."""
         return self.name.removeprefix("--").replace("-", "_")
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The keywords of argparse for it."""
-        about = f"{self.meaning} ({', '.join(self.values)})" if self.values else self.meaning
-        return {"help": about, **({"metavar": self.value, "default": ""} if self.value else {"action": "store_true"})}
-
 
 class Command(Struct, frozen=True):
     """A command. Its module has a function `main`, which gets the `Request` and returns the exit status."""
@@ -42,9 +37,10 @@ class Command(Struct, frozen=True):
     script: bool = False  # whether it has the arguments of one of PyTorch's scripts, and its own parser
     package: str = _PACKAGE
 
-    def module(self, name: str) -> str:
-        """The module of the command with this name."""
-        return f"{self.package}.{self.file or name.replace('-', '_')}"
+    def load(self, name: str) -> Any:
+        """The module of the command with this name; of one in the place of a script, the `Script`."""
+        module = import_module(f"{self.package}.{self.file or name.replace('-', '_')}")
+        return module.SCRIPT() if self.script else module
 
 
 GROUPS = ("generate", "understand", "for other builds", "clean up", "other")  # in the order of the help

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentError, ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from typing import Any, cast
 
 from gradmill.cli.commands.command import Command
@@ -34,7 +33,7 @@ def read(words: Sequence[str]) -> Request:
         rest.remove(named)
     own = [option.name.removeprefix("--") for option in command.options]
     if command.script:
-        script = _script(name, command)
+        script = command.load(name)
         rest, own = script.arguments().joined(rest), list(script.build_files)
     _check_words(rest)
     _check_options(rest, own)
@@ -46,17 +45,8 @@ def read(words: Sequence[str]) -> Request:
 
 def main_of(request: Request) -> Callable[[Request], int]:
     """The function of a request's command."""
-    name, command = request.command, COMMANDS[request.command]
-    function: Callable[[Request], int] = (_script(name, command)() if command.script else _module(name, command)).main
+    function: Callable[[Request], int] = COMMANDS[request.command].load(request.command).main
     return function
-
-
-def _module(name: str, command: Command) -> Any:
-    return import_module(command.module(name))
-
-
-def _script(name: str, command: Command) -> Any:
-    return _module(name, command).SCRIPT
 
 
 def _variables(words: Sequence[str]) -> dict[str, str]:
@@ -103,12 +93,14 @@ def _all_options(name: str) -> str:
 def parser_of(name: str, command: Command) -> ArgumentParser:
     """The parser of what may follow a command: its options, before and after names; of a script, its arguments."""
     if command.script:
-        return cast("ArgumentParser", _script(name, command).arguments())
+        return cast("ArgumentParser", command.load(name).arguments())
     parser = ArgumentParser(f"gradmill {name}", f"%(prog)s {command.usage}", command.sentence, command.description)
     parser.allow_abbrev = parser.exit_on_error = False
     for option in command.options:
         flags = [option.short, option.name] if option.short else [option.name]
-        parser.add_argument(*flags, dest=option.field, **option.arguments)
+        about = f"{option.meaning} ({', '.join(option.values)})" if option.values else option.meaning
+        kind: dict[str, Any] = {"metavar": option.value, "default": ""} if option.value else {"action": "store_true"}
+        parser.add_argument(*flags, dest=option.field, help=about, **kind)
     parser.add_argument("names", nargs="*", help=SUPPRESS)
     return parser
 

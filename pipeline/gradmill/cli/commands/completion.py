@@ -15,7 +15,8 @@ from gradmill.cli.commands.table import COMMANDS
 from gradmill.families.table import FAMILIES
 from gradmill.problems.catalog.table import RULES
 from gradmill.problems.problem import SpecError, nearest
-from gradmill.session.selection import GROUPS
+from gradmill.session.roots import ANALYSIS
+from gradmill.session.selection import FILES, GROUPS, MANIFEST, UNITS
 from gradmill.session.settings.variables import VARIABLES
 
 
@@ -36,7 +37,7 @@ class Case(Struct, frozen=True):
         return f"        {self.pattern.replace(' ', chr(92) + ' ')}) {values} ;;"
 
 
-_STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard", "manifest")
+_STAGES = (*ANALYSIS, UNITS, FILES, MANIFEST)
 _FOLDER = Path(__file__).parents[1] / "shells"
 # `_gradmill_words LINE` prints what may stand in the place of its last word. Nothing of a subshell stays in the shell.
 _WORDS = "words.sh"
@@ -72,7 +73,7 @@ def _arguments() -> dict[str, Sequence[str]]:
     """The words that may follow the commands that take some of a list."""
     from gradmill.cli.commands.export import FORMATS
     from gradmill.cli.commands.schema import TYPES
-    from gradmill.reports.spec_schemas import FILES
+    from gradmill.reports.spec_schemas import FILES as SPEC_FILES
 
     return {
         "completion": tuple(SHELLS),
@@ -80,7 +81,7 @@ def _arguments() -> dict[str, Sequence[str]]:
         "help": tuple(COMMANDS),
         "families": tuple(FAMILIES),
         "rule": tuple(RULES),
-        "schema": (*FILES, *TYPES),
+        "schema": (*SPEC_FILES, *TYPES),
     }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
@@ -44,8 +45,12 @@ def main(request: Request) -> int:
         shown = [each for each in listed if each.name in names] if names else listed
         if options["status"]:
             states = _states(session)
-            found = {name: state for states in loaded("states") for name, state in states(session).items()}
-            shown = [_with_state(each, states, found) for each in shown]
+            known = (found for verified in loaded("states") for found in verified(session).items())
+            found = {f"{UNITS}:{title}": state for title, state in known}
+            shown = [
+                replace(each, status=states.get(each.name, _TO_RUN), verification=found.get(each.name, ""))
+                for each in shown
+            ]
         as_json = session.config.format == "json"
         sys.stdout.write(json_text(shown).decode() if as_json else _text(shown, quiet=options["quiet"]))
     return 0
@@ -94,12 +99,6 @@ def _states(session: Session) -> dict[str, str]:
         files = {f"{FILES}:{name}" for name in session.file_names()}
         current |= {FILES} if files <= current else set()
     return dict.fromkeys(current, _CURRENT)
-
-
-def _with_state(each: Listed, states: Mapping[str, str], verified: Mapping[str, str]) -> Listed:
-    title = each.name.removeprefix(f"{UNITS}:")
-    state = verified.get(title, "") if title != each.name else ""
-    return Listed(each.name, each.doc, states.get(each.name, _TO_RUN), each.target, state)
 
 
 def _text(listed: Sequence[Listed], *, quiet: bool) -> str:

@@ -82,9 +82,10 @@ class _Watch:
             if watching and not changed and same:  # the watcher may miss a save
                 continue
             settings = _stats(self._variables)
-            now, before = _wanted(self._variables), wrong
-            if isinstance(now, str):
-                watching, wrong = False, now
+            try:
+                now = read_config(read_settings(self._variables))
+            except SpecError as error:
+                watching, before, wrong = False, wrong, text_of(error)
                 if wrong != before:
                     print(wrong, file=sys.stderr, flush=True)
                 continue
@@ -157,14 +158,6 @@ def _stats(variables: Mapping[str, str]) -> dict[str, Stat | None]:
     with suppress(SpecError):
         return {path: stat_of(path) for path in read_settings(variables).looked_for}
     return {"": UNSETTLED}
-
-
-def _wanted(variables: Mapping[str, str]) -> Config | str:
-    """The current configuration, or the message of the error in it."""
-    try:
-        return read_config(read_settings(variables))
-    except SpecError as error:
-        return text_of(error)
 
 
 def _summary(names: Sequence[str], what: str) -> str:
