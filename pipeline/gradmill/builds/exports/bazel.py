@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from gradmill.builds.exports.command import ROOT, absolute, words
+from gradmill.builds.exports.command import ROOT, words
 from gradmill.session.build import Build
 from gradmill.session.cmake import file_lists
 from gradmill.session.own_code import PACKAGE
@@ -32,10 +32,8 @@ cc_library(
 
 
 def rule_file(build: Build, variables: Mapping[str, str]) -> str:
-    """The text of the file. `variables`: those of gradmill's command line; the folders are Bazel's own."""
-    named = {name: value for name, value in variables.items() if name not in FILES}
-    kept = absolute(build, named)
-    del kept["generated"], kept["cache"]
+    """The text of the file. `variables`: those of gradmill's command line, absolute; the folders are Bazel's own."""
+    kept = {name: value for name, value in variables.items() if name not in (*FILES, "generated", "cache")}
     run = shlex.join(words(kept)).replace("$", "$$")
     place = f'generated="$$out/{FOLDER}" cache="$$out/{_CACHE}"'
     command = f'out="$$PWD/$(@D)"; cd {shlex.quote(ROOT).replace("$", "$$")} && {run} {place} > /dev/null'

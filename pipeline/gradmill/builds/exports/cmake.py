@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from gradmill.builds.exports.command import ROOT, absolute, newest_input, words
+from gradmill.builds.exports.command import ROOT, newest_input, words
 from gradmill.problems.problem import SpecError
 from gradmill.session.build import Build
 from gradmill.session.cmake import cmake_variables, quoted
@@ -23,8 +23,9 @@ _SPECIAL = (";", "]==]", "$<")  # CMake ends or expands words there, also in bra
 
 
 def rule_file(build: Build, variables: Mapping[str, str]) -> str:
-    """The text of the file. `variables`: those of gradmill's command line. SpecError if CMake cannot have a path."""
-    command, newest = words(absolute(build, variables)), os.path.abspath(newest_input(build))
+    """The text of the file. `variables`: those of gradmill's command line, absolute. SpecError if CMake cannot have a
+    path."""
+    command, newest = words(variables), os.path.abspath(newest_input(build))
     text = cmake_variables(build)
     text += f"set(gradmill_folder {quoted([os.path.abspath(build.config.generated)])})\n"
     text += f"set(gradmill_torch {quoted(_installed_torch())})\n"

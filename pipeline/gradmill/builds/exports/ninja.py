@@ -16,15 +16,15 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from gradmill.builds.exports.command import ROOT, absolute, newest_input, words
+from gradmill.builds.exports.command import ROOT, newest_input, words
 from gradmill.session.build import Build
 
 _TEXT = Path(__file__).with_name("build.ninja.in").read_text(encoding="utf-8")
 
 
 def rule_file(build: Build, variables: Mapping[str, str]) -> str:
-    """The text of the Ninja file. `variables`: those of gradmill's command line."""
-    command = f"cd {shlex.quote(ROOT)} && {shlex.join(words(absolute(build, variables)))}"
+    """The text of the Ninja file. `variables`: those of gradmill's command line, absolute."""
+    command = f"cd {shlex.quote(ROOT)} && {shlex.join(words(variables))}"
     return _TEXT.format(
         folder=_path(os.path.abspath(os.path.join(build.config.folder, "ninja"))),
         command=_value(command),

@@ -33,8 +33,8 @@ def main(request: Request) -> int:
         sys.stdout.write(f"{_folder_of(request.config().specs)}\n")
         return 0
     with request.open() as session:
-        variables = request.settings()
-        for value in (*absolute(session, variables).values(), *session.inputs.spec_paths()):
+        variables = absolute(session, request.settings())
+        for value in (*variables.values(), *session.inputs.spec_paths()):
             if escaped(value) != value:
                 problem = f"export {wanted}: {value}: a name has a control character"
                 raise SpecError(problem, "rename the file or folder")
