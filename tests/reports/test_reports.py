@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from project import SHARD_TASKS, Project
+from project import SHARD_TASKS, Project, finish
 
 from gradmill.reports.trail import SEEN
 
@@ -51,6 +51,11 @@ def test_explain_says_the_same_of_a_cache_that_was_copied(built: Project, names:
     again = built.run("explain", *names).stdout
     assert again == text
     assert "up to date" not in again
+
+
+def test_explain_gives_the_reasons_of_a_stage_in_one_order(built: Project) -> None:
+    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    assert len({finish(built.start("explain", "infos", "foreach", "match", seed=seed)).stdout for seed in (0, 1)}) == 1
 
 
 def test_explain_lists_no_unchanged_entry_after_a_run_that_failed(built: Project) -> None:

@@ -152,14 +152,7 @@ class Explainer:
                 of_hooks = "gradmill explain UNIT names the hook that changed its text"
                 hint = of_hooks if name.endswith(".py") else f"name a line of it, as in {name}:12"
                 raise SpecError(f"explain: '{name}' is a whole file", hint)
-            known = [
-                *self._stages,
-                *_GROUPS,
-                *(unit.title for unit in self._units.values()),
-                *self._written,
-                *schemas_names(self.db),
-                *all_helpers(self.db),
-            ]
+            known = [*self._stages, *_GROUPS, *self._names, *all_helpers(self.db)]
             hint = "the set generates nothing for this function" if name in known else nearest(name, known)
             raise SpecError(f"explain: nothing is called '{name}'", hint)
         return matches
@@ -201,15 +194,19 @@ class Explainer:
 
     def _matching(self, pattern: str) -> list[str]:
         """The names that match a pattern: tasks, or else units, files and operators."""
-        titles = [unit.title for unit in self._units.values()]
-        tasks = [*self._stages, *(f"emit:{title}" for title in titles), *(f"shard:{file}" for file in self._written)]
-        known = [*titles, *self._written, *schemas_names(self.db)]
-        matches = fnmatch.filter(tasks, pattern) or fnmatch.filter(known, pattern)
+        units = (f"emit:{unit.title}" for unit in self._units.values())
+        tasks = [*self._stages, *units, *(f"shard:{file}" for file in self._written)]
+        matches = fnmatch.filter(tasks, pattern) or fnmatch.filter(self._names, pattern)
         if not matches:
-            raise SpecError(
-                f"explain: nothing matches '{pattern}'", nearest(pattern.replace("*", ""), [*tasks, *known])
-            )
+            hint = nearest(pattern.replace("*", ""), [*tasks, *self._names])
+            raise SpecError(f"explain: nothing matches '{pattern}'", hint)
         return list(dict.fromkeys(matches))
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """The names of all units and files, and those of operators without overload, sorted."""
+        operators = sorted({head.unqualified for _, head in schemas.all_heads(self.db)})
+        return [*(unit.title for unit in self._units.values()), *self._written, *operators]
 
     def _files_of(self, at: UnitKey) -> list[str]:
         return self._in_files.get(at, [])
@@ -358,11 +355,6 @@ def called(path: str, names: Iterable[str]) -> str:
     """The longest generated file name that the path ends with; "" if there is none."""
     whole = "/" + path.replace("\\", "/")
     return max((name for name in names if whole.endswith(f"/{name}")), key=len, default="")
-
-
-def schemas_names(db: Database) -> list[str]:
-    """The names of all operators, without overload, sorted."""
-    return sorted({head.unqualified for _, head in schemas.all_heads(db)})
 
 
 def listed(names: Iterable[str], what: str) -> str:

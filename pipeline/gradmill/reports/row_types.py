@@ -19,6 +19,7 @@ from gradmill.reports.declarations import DeclaredOperator
 from gradmill.rules.matching.differentiability import DifferentiableOutput, Strategy
 
 
+@cache  # one class per type: a JSON Schema cannot have two of one name
 def plain(type_: Any) -> Any:
     """The type that `show.plain` returns for a value of `type_`."""
     if type_ is Raw:
@@ -26,17 +27,12 @@ def plain(type_: Any) -> Any:
     if type_ in (bytes, memoryview):
         return str
     if isinstance(type_, type) and issubclass(type_, Struct):
-        return _by_name(type_)
+        return row(type_.__name__, type_)
     arguments = tuple(map(plain, get_args(type_)))
     if isinstance(type_, UnionType):
         return Union[arguments]  # noqa: UP007
     origin = get_origin(type_)
     return origin[arguments] if origin in (tuple, list, dict) else type_
-
-
-@cache  # one class per type: a JSON Schema cannot have two of one name
-def _by_name(type_: type[Struct]) -> type[Struct]:
-    return row(type_.__name__, type_)
 
 
 def row(name: str, type_: type[Struct] | None = None, **fields: Any) -> type[Struct]:

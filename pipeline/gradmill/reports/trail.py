@@ -32,7 +32,7 @@ from gradmill.stages.set import (
     spec_set,
     template_label,
 )
-from gradmill.stages.specs import entries, keys_of, lines, raw_value, values
+from gradmill.stages.specs import entries, lines, raw_value, values
 
 NEVER: Name = (INPUT, "never built")
 TOUCHED: Name = (INPUT, "its output was changed or removed")
@@ -53,7 +53,6 @@ class Trail:
         self._db = db
         self._causes: dict[Name, Ends] = {}
         self._lines: dict[Role, dict[str, int]] = {}
-        self._keys: dict[Role, dict[str, str]] = {}
         self.edits = {role: self._edited(role) for role in ROLES}
 
     def _edited(self, role: Role) -> dict[str, str]:
@@ -164,12 +163,12 @@ class Trail:
 
     def _key(self, role: Role, entry: str) -> str:
         """The key of an entry's file. For a deleted entry, the key of any file of its layer."""
-        if role not in self._keys:
-            self._keys[role] = keys_of(self._db, role)
+        if (own := entries.item(self._db, role, entry)) is not None:
+            return own[0]
         keys = source_keys(self._db, role)
         layer = layer_of(entry)
         near = [key for key in keys if layer and key.startswith(f"{role}:{layer}/")] or keys
-        return self._keys[role].get(entry) or next(iter(near), SET_KEY)
+        return next(iter(near), SET_KEY)
 
 
 def row(query: Query[Any, Any], *args: object) -> Name:

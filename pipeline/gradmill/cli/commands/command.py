@@ -19,11 +19,6 @@ class Option(Struct, frozen=True):
     value: str = ""
     values: tuple[str, ...] = ()
 
-    @property
-    def field(self) -> str:
-        """The name of its value among the parsed options."""
-        return self.name.removeprefix("--").replace("-", "_")
-
 
 class Command(Struct, frozen=True):
     """A command. Its module has a function `main`, which gets the `Request` and returns the exit status."""

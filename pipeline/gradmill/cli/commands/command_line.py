@@ -69,7 +69,7 @@ def _parsed(name: str, command: Command, words: list[str], own: list[str]) -> tu
         raise SpecError(f"{name}: {unknown[0]}: there is no such option", hint or _all_options(name))
     options = vars(known)
     for option in command.options:
-        value = options[option.field]
+        value = options[option.name.removeprefix("--").replace("-", "_")]
         if option.values and value and value not in option.values:
             hint = nearest(value, option.values) or f"write one of {', '.join(option.values)}"
             raise SpecError(f"{name}: {option.name}={value}", hint)
@@ -77,6 +77,7 @@ def _parsed(name: str, command: Command, words: list[str], own: list[str]) -> tu
 
 
 def _wrong_option(name: str, error: ArgumentError) -> SpecError:
+    """The error for an option of a command that argparse refuses."""
     option, problem = (error.argument_name or "").rpartition("/")[2], str(error)
     if "ignored explicit argument" in problem:
         value = problem.rpartition(" ")[2].strip("'")
@@ -100,7 +101,7 @@ def parser_of(name: str, command: Command) -> ArgumentParser:
         flags = [option.short, option.name] if option.short else [option.name]
         about = f"{option.meaning} ({', '.join(option.values)})" if option.values else option.meaning
         kind: dict[str, Any] = {"metavar": option.value, "default": ""} if option.value else {"action": "store_true"}
-        parser.add_argument(*flags, dest=option.field, help=about, **kind)
+        parser.add_argument(*flags, help=about, **kind)
     parser.add_argument("names", nargs="*", help=SUPPRESS)
     return parser
 
