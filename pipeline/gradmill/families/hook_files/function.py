@@ -103,11 +103,11 @@ def hook_function(
     function: NativeFunction,
     release: Release,
     facts: FunctionFacts,
-    group: tuple[NativeFunction, NativeFunction] | None,
+    group: Sequence[NativeFunction],
     **of_entry: object,
 ) -> Seen:
-    """A function as hooks see it. `group`: its functional and its out variant; `of_entry`: attributes that depend on
-    its place in the set. SpecError for a type without C++."""
+    """A function as hooks see it. `group`: its functional and its out variant, if it has both; `of_entry`: attributes
+    that depend on its place in the set. SpecError for a type without C++."""
     schema = function.func
     functional, primary = group or (function, function)
     structured = primary.structured and bool(primary.func.out)
@@ -121,7 +121,7 @@ def hook_function(
         own="own" in facts.words,
         defined="defined" in facts.words,
         tags=function.tags,
-        group=[] if group is None else [str(functional.func.name), str(primary.func.name)],
+        group=[str(each.func.name) for each in group],
         device_check=function.device_check != "NoCheck",
         device_guard=function.device_guard,
         dispatch={key: kernel.name for key, kernel in function.dispatch.items()},

@@ -127,7 +127,7 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
     if table and not _HAS_TABLE.search(data):
         return None
-    from gradmill.specs.layers.reading import description_error
+    from gradmill.specs.layers.reading import DescriptionError
     from gradmill.specs.layers.toml_text import parse_toml, place_in
 
     text, value = parse_toml(path, data, "the file")
@@ -138,7 +138,7 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
         return None
     if not isinstance(inner, dict):
         no_table = SpecError("this is no table", "write [tool.gradmill]", field=table)
-        raise description_error(path, text, [no_table])
+        raise DescriptionError(path, text, [no_table])
     values, sources, errors = {}, {}, []
     for name, each in inner.items():
         try:
@@ -148,7 +148,7 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
             error.field, error.needle = (*table, name), ""
             errors.append(error)
     if errors:
-        raise description_error(path, text, errors)
+        raise DescriptionError(path, text, errors)
     return _File(folder, path, values, sources)
 
 

@@ -11,37 +11,49 @@ from msgspec.structs import replace
 from gradmill.io.files import read_file
 from gradmill.model.layers import HookFile, SpecSource, listed
 from gradmill.problems.problem import Role, SpecError, nearest
-from gradmill.specs.layers.description import Backend, Base, Described, Description, Layer, Marks, SpecFile, SpecFiles
+from gradmill.specs.layers.description import (
+    Backend,
+    Base,
+    Described,
+    Description,
+    Family,
+    Layer,
+    Marks,
+    SpecFile,
+    SpecFiles,
+)
 from gradmill.specs.layers.hooks import read_hooks
-from gradmill.specs.layers.reading import Path, description_error, error_at, read_description
-from gradmill.specs.layers.releases import for_release, minor_of, written_at
+from gradmill.specs.layers.reading import DescriptionError, Path, error_at, read_description
+from gradmill.specs.layers.releases import Moved, for_release, minor_of, written_at
 from gradmill.specs.location import DESCRIPTION, DIFF, EXTERNAL, EXTERNAL_KERNELS, Location, nearest_file
 from gradmill.specs.spec_set import ROLES, SpecSet
 
 
 class _Resolver:
-    """Collects the files of one description by key, and errors for those that it lacks."""
+    """Collects the files of one description by key, and errors for those that it lacks. `moved`: as in `Described`."""
 
-    def __init__(self, folder: str, base: SpecSet) -> None:
+    def __init__(self, folder: str, base: SpecSet, moved: Moved) -> None:
         self.folder = folder
         self.base = base
+        self.moved = moved
         self.files: dict[str, Location] = {}
-        self.sources: list[SpecSource] = []
+        self.sources: dict[str, SpecSource] = {}
         self.errors: list[SpecError] = []
         self.looked_for = list(base.looked_for)
         self.headers = dict(base.headers)
 
-    def _at(self, path: str) -> Location:
+    def at(self, path: str) -> Location:
+        """The location of a path in the description."""
         return Location(os.path.normpath(os.path.join(self.folder, path)))
 
-    def _error(self, at: Path, problem: str, hint: str, needle: str = "") -> None:
-        self.errors.append(error_at(at, problem, hint, needle))
+    def error(self, at: Path, problem: str, hint: str, needle: str = "") -> None:
+        self.errors.append(error_at(written_at(self.moved, at), problem, hint, needle))
 
     def _file(self, at: Path, path: str, hint: str) -> Location:
         """The location of a file; with an error if it is missing."""
-        location = self._at(path)
+        location = self.at(path)
         if not os.path.isfile(location.path):
-            self._error(at, f"there is no file '{path}'", nearest_file(location.path) or hint, path)
+            self.error(at, f"there is no file '{path}'", nearest_file(location.path) or hint, path)
         return location
 
     def add_base(self, base: Base) -> None:
@@ -52,7 +64,7 @@ class _Resolver:
                 self.files[key] = at = self.base.files[role]
                 rewrites = base.rewrite if role == "native" else ()
                 name = os.path.basename(at.member or at.path)
-                self.sources.append(SpecSource(key, name, rewrites=rewrites, at=("base",)))
+                self.sources[key] = SpecSource(key, name, rewrites=rewrites, at=("base",))
         self.files |= {key: at for key, at in self.base.files.items() if key == "fallback_ops"}
 
     def add_layer(self, place: int, layer: Layer) -> None:
@@ -61,19 +73,18 @@ class _Resolver:
             self.headers[header] = self._file(("layer", str(place), "helpers"), header, "name a C++ header")
             self.looked_for.append(self.headers[header].path)
         for role, at, file in _files_of(place, layer):
-            base = next((i for i, each in enumerate(self.sources) if each.key == f"{role}:base"), None)
+            base = self.sources.get(f"{role}:base")
             key = f"{role}:{DIFF}{file.diff}" if file.diff else f"{role}:{layer.name}/{file.file}"
             if key in self.files:
-                self._error(at, f"'{file.file or file.diff}' is listed twice in this layer", "remove one of them")
+                self.error(at, f"'{file.file or file.diff}' is listed twice in this layer", "remove one of them")
             self.files[key] = self._file(at, file.file or file.diff, f"name a {'diff' if file.diff else 'YAML file'}")
             if not file.diff:
-                names = {name: listed(getattr(file, name)) for name in ("lists", "drop", "keep")}
-                own = SpecSource(key, _shown(file.file), layer.name, layer.namespace, versions=file.versions, at=at)
-                self.sources.append(replace(own, **names))
+                rules = (listed(file.lists), listed(file.drop), listed(file.keep), file.versions)
+                self.sources[key] = SpecSource(key, _shown(file.file), layer.name, layer.namespace, *rules, at=at)
             elif base is not None:
-                self.sources[base] = replace(self.sources[base], diffs=(*self.sources[base].diffs, key))
+                self.sources[base.key] = replace(base, diffs=(*base.diffs, key))
             else:
-                self._error(at, f"the diff changes the base's {role} file, and there is none", "name a base")
+                self.error(at, f"the diff changes the base's {role} file, and there is none", "name a base")
 
     def add_backends(self, backends: Sequence[Backend]) -> None:
         """Adds the files of the backend; one at most applies to a release."""
@@ -81,7 +92,7 @@ class _Resolver:
             at = ("backend", str(place))
             if place:
                 hint = "write since and until, so that one applies to each release"
-                self._error(at, "a second backend applies to this release", hint)
+                self.error(at, "a second backend applies to this release", hint)
             for role, key, path in ((EXTERNAL, "file", backend.file), (EXTERNAL_KERNELS, "kernels", backend.kernels)):
                 if path:
                     what = "YAML" if key == "file" else "C++"
@@ -92,7 +103,7 @@ class _Resolver:
         for place, mark in enumerate(marks):
             at, key = ("marks", str(place)), f"marks:{place}:{mark.file}"
             self.files[key] = self._file((*at, "file"), mark.file, "name a YAML file")
-            self.sources.append(SpecSource(key, _shown(mark.file), lists=listed(mark.lists), at=at))
+            self.sources[key] = SpecSource(key, _shown(mark.file), lists=listed(mark.lists), at=at)
 
     def add_hooks(self, path: str) -> HookFile | None:
         """Adds the files of the hooks; None if there are none. SpecError for a file that is wrong."""
@@ -104,33 +115,27 @@ class _Resolver:
         self.files |= {keys[name]: Location(at) for name, at in modules.items()}
         return HookFile(keys, lines)
 
-    def templates(self, description: Description) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
-        """All templates by label, and for each family the labels of templates that replace the base's, by name."""
-        own = self.base.templates
-        by_family: dict[str, dict[str, str]] = {family: {} for family in description.family}
-        for family, rules in description.family.items():
-            at, named, folder = ("family", family), by_family[family], rules.templates
-            if folder and not os.path.isdir(self._at(folder).path):
-                hint = nearest_file(self._at(folder).path) or "name a folder with templates"
-                self._error((*at, "templates"), f"there is no folder '{folder}'", hint)
+    def templates(self, family: str, rules: Family) -> dict[str, str]:
+        """The labels of the templates that replace the base's in a family, by name."""
+        at, own, folder = ("family", family), self.base.templates, rules.templates
+        if folder and not os.path.isdir(self.at(folder).path):
+            hint = nearest_file(self.at(folder).path) or "name a folder with templates"
+            self.error((*at, "templates"), f"there is no folder '{folder}'", hint)
+            return {}
+        paths = {name: os.path.join(self.folder, folder, name) for name in own if folder}
+        self.looked_for += paths.values()
+        named = {name: f"{folder}/{name}" for name, path in paths.items() if os.path.exists(path)}
+        for name, file in rules.file.items():
+            label = file.template or (f"{folder}/{name}" if folder else "")
+            here, near = (*at, "file", name), str(nearest(name, own))
+            if (file.template or name) in own:
                 continue
-            for name in own if folder else ():
-                path = os.path.join(self.folder, folder, name)
-                self.looked_for.append(path)
-                if os.path.exists(path):
-                    named[name] = f"{folder}/{name}"
-            for name, file in rules.file.items():
-                label = file.template or (f"{folder}/{name}" if folder else "")
-                here, near = (*at, "file", name), str(nearest(name, own))
-                if (file.template or name) in own:
-                    continue
-                if label:
-                    self._file((*here, "template") if file.template else here, label, near or "name a template")
-                    named[name] = label
-                else:
-                    self._error(here, f"there is no template '{name}'", near or "write template = …")
-        labels = {label for named in by_family.values() for label in named.values()}
-        return {**own, **{label: self._at(label) for label in sorted(labels)}}, by_family
+            if label:
+                self._file((*here, "template") if file.template else here, label, near or "name a template")
+                named[name] = label
+            else:
+                self.error(here, f"there is no template '{name}'", near or "write template = …")
+        return named
 
 
 def _shown(path: str) -> str:
@@ -162,36 +167,34 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
     try:
         base = _find_base(msgspec.convert(whole, Description).base, os.path.dirname(path), asked, find_base)
     except SpecError as error:
-        raise description_error(path, text, [error]) from error
+        raise DescriptionError(path, text, [error]) from error
     value, moved = for_release(whole, asked or base.version)
     description = msgspec.convert(value, Description)
-    resolver = _Resolver(os.path.dirname(path), base)
+    resolver = _Resolver(os.path.dirname(path), base, moved)
     resolver.add_base(description.base)
     for place, layer in enumerate(description.layers):
         resolver.add_layer(place, layer)
     named, of = minor_of(description.release), minor_of(base.version)
     if not release and of and named and of != named:
-        problem = f"the base is of release {base.version}"
-        resolver.errors.append(error_at(("release",), problem, "leave it out, or name another base"))
+        resolver.error(("release",), f"the base is of release {base.version}", "leave it out, or name another base")
     resolver.add_backends(description.backends)
     resolver.add_marks(description.marks)
     hooks = resolver.add_hooks(description.hooks)
-    templates, by_family = resolver.templates(description)
+    by_family = {family: resolver.templates(family, rules) for family, rules in description.family.items()}
+    labels = sorted({label for own in by_family.values() for label in own.values()})
     if resolver.errors:
-        for each in resolver.errors:
-            each.field = written_at(moved, each.field)
-        raise description_error(path, text, resolver.errors)
+        raise DescriptionError(path, text, resolver.errors)
     return SpecSet(
         name=description.name or os.path.basename(os.path.dirname(os.path.abspath(path))),
         files={**resolver.files, DESCRIPTION: Location(path)},
-        templates=templates,
+        templates={**base.templates, **{label: resolver.at(label) for label in labels}},
         version=base.version or description.release,
         template_comment=base.template_comment,
         version_file=base.version_file or path,
         looked_for=tuple(resolver.looked_for),
         described=Described(
             description=description,
-            sources=tuple(resolver.sources),
+            sources=tuple(resolver.sources.values()),
             templates=by_family,
             moved=moved,
             hooks=hooks,

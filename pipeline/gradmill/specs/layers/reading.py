@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -15,9 +15,6 @@ from gradmill.problems.names import closest
 from gradmill.problems.problem import SpecError, nearest, problem_of
 from gradmill.specs.layers.description import Description
 from gradmill.specs.layers.toml_text import parse_toml, place_in
-
-if TYPE_CHECKING:
-    from gradmill.problems.report import Placed
 
 _TYPES = regex(r"`[a-z| ]+`")
 _IN_TOML = {"object": "table", "str": "string", "int": "integer", "bool": "boolean", " | null": ""}
@@ -35,31 +32,34 @@ def error_at(path: Path, problem: str, hint: str = "", needle: str = "", rule: s
     return error
 
 
+def unknown(
+    path: Path, problem: str, name: str, known: Collection[str], hint: str = "", rule: str = ""
+) -> Iterator[SpecError]:
+    """A problem of a name that is not among the known ones. `problem` has `{}` for it; `hint`: if none is similar."""
+    if name not in known:
+        near = nearest(name, known) or hint or f"known: {', '.join(known)}"
+        yield error_at(path, problem.format(name), near, name, rule)
+
+
 class DescriptionError(SpecError):
-    """All errors of a description: rendered as one text, and each with its place."""
+    """All errors of a file, each at its key: rendered as one text, and placed for reports in other formats."""
 
     rendered = True
 
-    def __init__(self, text: str, placed: list[Placed]) -> None:
-        super().__init__(text)
-        self.placed = placed  # for reports in other formats
+    def __init__(self, file: str, text: str, errors: Iterable[SpecError]) -> None:
+        from gradmill.problems.locate import Position
+        from gradmill.problems.plain import lines
+        from gradmill.problems.report import Placed
 
-
-def description_error(file: str, text: str, errors: Iterable[SpecError]) -> DescriptionError:
-    """One exception for all errors of a file, each at its key."""
-    from gradmill.problems.locate import Position
-    from gradmill.problems.plain import lines
-    from gradmill.problems.report import Placed
-
-    rendered, placed = [], []
-    for error in errors:
-        line, column = place_in(text, error.field, error.needle)
-        where = f"{'.'.join(error.field)}: " if error.field else ""
-        placed.append(Placed(Position(0, file, line, column), problem_of(error, "set", "", "")))
-        rendered.append(f"{file}:{line}:{column}: {where}{error.problem}")
-        if error.hint:
-            rendered.append(f"  hint: {error.hint}")
-    return DescriptionError(lines(rendered).rstrip("\n"), placed)
+        rendered, self.placed = [], []
+        for error in errors:
+            line, column = place_in(text, error.field, error.needle)
+            where = f"{'.'.join(error.field)}: " if error.field else ""
+            self.placed.append(Placed(Position(0, file, line, column), problem_of(error, "set", "", "")))
+            rendered.append(f"{file}:{line}:{column}: {where}{error.problem}")
+            if error.hint:
+                rendered.append(f"  hint: {error.hint}")
+        super().__init__(lines(rendered).rstrip("\n"))
 
 
 def read_description(file: str, data: bytes) -> tuple[str, dict[str, Any]]:
@@ -67,11 +67,11 @@ def read_description(file: str, data: bytes) -> tuple[str, dict[str, Any]]:
     its errors."""
     text, value = parse_toml(file, data, "a description")
     if errors := list(_errors(value, Description)):
-        raise description_error(file, text, errors)
+        raise DescriptionError(file, text, errors)
     if isinstance(value.get("base"), str):  # the short form
         value["base"] = {"specs": value["base"]}
     if errors := list(_wrong_names(msgspec.convert(value, Description))):
-        raise description_error(file, text, errors)
+        raise DescriptionError(file, text, errors)
     return text, value
 
 
@@ -82,13 +82,11 @@ def _wrong_names(description: Description) -> Iterator[SpecError]:
     names = [layer.name for layer in description.layers]
     for place, name in enumerate(names):
         if name in names[:place]:
-            at = ("layer", str(place), "name")
-            yield error_at(at, f"a second layer is called '{name}'", "give each layer its own name")
+            problem, hint = f"a second layer is called '{name}'", "give each layer its own name"
+            yield error_at(("layer", str(place), "name"), problem, hint)
     for place, ignore in enumerate(description.ignore):
-        if ignore.rule not in RULES:
-            hint = nearest(ignore.rule, RULES) or "gradmill rule lists all"
-            at = ("ignore", str(place), "rule")
-            yield error_at(at, f"no rule is called '{ignore.rule}'", hint, ignore.rule)
+        at = ("ignore", str(place), "rule")
+        yield from unknown(at, "no rule is called '{}'", ignore.rule, RULES, "gradmill rule lists all")
 
 
 def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[SpecError]:
@@ -156,7 +154,7 @@ def _of_value(path: Path, value: Any, type_: Any, problem: str) -> SpecError:
 def _inner(type_: Any) -> Iterator[Any]:
     """A type with all that it consists of, and what annotates these."""
     yield type_
-    for each in (*getattr(type_, "__metadata__", ()), *(() if get_origin(type_) is Literal else get_args(type_))):
+    for each in (*getattr(type_, "__metadata__", ()), *get_args(type_)):
         yield from _inner(each)
 
 
@@ -175,9 +173,7 @@ def _forms(type_: Any) -> tuple[type[Struct] | None, tuple[Any, ...], tuple[Any,
 
 def _alternatives(type_: Any) -> Iterator[Any]:
     """The members of a union, without annotations."""
-    if get_origin(type_) is Annotated:
-        yield from _alternatives(get_args(type_)[0])
-    elif get_origin(type_) in (dict, tuple) or isinstance(type_, type):
+    if get_origin(type_) in (dict, tuple) or isinstance(type_, type):
         yield type_
     else:
         for each in get_args(type_):

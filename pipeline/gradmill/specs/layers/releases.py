@@ -52,22 +52,21 @@ def for_release(value: Value, release: str) -> tuple[Value, Moved]:
 
     def part(item: Any, path: Path, at: Path) -> Any:
         """What applies of a value that is written at `at`, for the path where it is then."""
+        if path[-1:] != at[-1:]:
+            moved[path] = at
         if isinstance(item, list):
-            kept = [place for place, each in enumerate(item) if holds(each)]
-            paths = {(*path, str(i)): (*at, str(place)) for i, place in enumerate(kept)}
-            moved.update((here, there) for here, there in paths.items() if here[-1] != there[-1])
-            return [part(item[place], *each) for place, each in zip(kept, paths.items())]
+            kept = [(str(place), each) for place, each in enumerate(item) if holds(each)]
+            return [part(each, (*path, str(i)), (*at, place)) for i, (place, each) in enumerate(kept)]
         if not isinstance(item, dict):
             return item
         result = {}
         for key, inner in item.items():
-            here, there = (*path, key), (*at, key)
+            there = (*at, key)
             if key in VALUES and isinstance(inner, list):  # the last that applies counts
-                for place in [place for place, each in enumerate(inner) if holds(each)][-1:]:
-                    result[key] = inner[place]["value"]
-                    moved[here] = (*there, str(place), "value")
+                for place in [str(place) for place, each in enumerate(inner) if holds(each)][-1:]:
+                    result[key] = part(inner[int(place)]["value"], (*path, key), (*there, place, "value"))
             elif holds(inner) and not (key in ("since", "until") and isinstance(inner, str)):
-                result[key] = part(inner, here, there)
+                result[key] = part(inner, (*path, key), there)
         return result
 
     return part(value, (), ()), moved

@@ -41,12 +41,13 @@ def _syntax(text: str, error: Exception, what: str) -> TextError:
     return TextError(found, f"{what} is TOML: toml.io has the syntax", int(line), int(column))
 
 
-_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""  # of a dotted key
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""  # of a dotted key
 _KEY = regex(rf"\s*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=")
 # Brackets, commas and line ends; and texts and comments, in which these have no meaning.
 _TOKEN = regex(
     r""""{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|\#[^\n]*+|[\[\]{},\n]""", re.DOTALL
 )
+_OPENED = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int]:
@@ -55,24 +56,20 @@ def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int
     Members of lists are keyed by their indices. A table without a header is at its first key. `needle` is the part of
     the value to point at.
     """
-    wanted = tuple(path)
-    best: tuple[int, int, str] = (0, 1, "")
-    for line, written, statement in _statements(text):
-        shared = min(len(written), len(wanted))
-        if wanted[:shared] == written[:shared] and (shared > best[0] or not best[2]):
-            best = (shared, line, statement)
-    depth, line, statement = best
-    at = _offset(statement, [*wanted[depth:], needle])
+    found = [
+        (min(len(written), len(path)), line, statement)
+        for line, written, statement in _statements(text)
+        if all(one == other for one, other in zip(written, path))
+    ]
+    depth, line, statement = max(found, key=lambda each: each[0], default=(0, 1, ""))
+    at = _offset(statement, [*path[depth:], needle])
     return line + statement.count("\n", 0, at), at - statement.rfind("\n", 0, at)
 
 
 def path_at(text: str, line: int) -> Path:
     """The path of the key, or of the table's head, at a line, counted from 1; () for a comment or an empty line."""
-    for start, path, statement in _statements(text):
-        own = statement.rstrip("\n")
-        if start <= line <= start + own.count("\n"):
-            return path
-    return ()
+    found = (path for start, path, own in _statements(text) if start <= line <= start + own.count("\n"))
+    return next(found, ())
 
 
 def comments(text: str) -> Iterator[tuple[int, int, str]]:
@@ -101,66 +98,51 @@ _BLANK = regex(r"(?:\s|#[^\n]*)*")
 
 def _member(statement: str, at: int, number: int) -> int:
     """The offset of a member of the list after `at`; `at` if there is none."""
-    depth, left = 0, number
-    for match in _TOKEN.finditer(statement, at):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
-        if depth == 1 and match[0] in "[,":
-            left -= match[0] == ","
+    left = number
+    for token, depth in _nested(statement, at):
+        if depth == 1 and token[0] in "[,":
+            left -= token[0] == ","
             if left == 0:
-                blank = _BLANK.match(statement, match.end())
-                return blank.end() if blank else match.end()
-        if depth == 0 and match[0] in "]}":
+                return next(_BLANK.finditer(statement, token.end())).end()
+        if depth == 0 and token[0] in "]}":
             break
     return at
 
 
+def _nested(text: str, at: int = 0) -> Iterator[tuple[re.Match[str], int]]:
+    """The tokens of a text after an offset, each with the number of brackets that are open after it."""
+    depth = 0
+    for token in _TOKEN.finditer(text, at):
+        depth += _OPENED.get(token[0], 0)
+        yield token, depth
+
+
 def _statements(text: str) -> Iterator[tuple[int, Path, str]]:
-    """Each statement: its first line, the path of its table or key, its text."""
+    """Each statement of a valid text: its first line, the path of its table or key, its text. A line end within
+    brackets does not end it."""
     table: Path = ()
     counts: dict[Path, int] = {}
-    for line, statement in _cut(text):
-        value = tomllib.loads(f"{statement}\n")
-        if not value:
+    start = 0
+    for token, depth in _nested(f"{text}\n"):
+        if token[0] != "\n" or depth:
             continue
-        if statement.lstrip().startswith("["):
-            table = path = _table(_path_of(value), statement.lstrip().startswith("[["), counts)
-        else:
-            key = _KEY.match(statement)
-            path = (*table, *_path_of(tomllib.loads(f"{key[1]} = 0") if key is not None else value))
-        yield line, path, statement
+        statement, line = text[start : token.start()], text.count("\n", 0, start) + 1
+        start = token.end()
+        if key := _KEY.match(statement):
+            yield line, _path_of(tomllib.loads(f"{key[1]} = 0"), table, counts), statement
+        elif head := tomllib.loads(f"{statement}\n"):
+            table = _path_of(head, (), counts)
+            yield line, table, statement
 
 
-def _cut(text: str) -> Iterator[tuple[int, str]]:
-    """The statements of a valid text, each with its first line. A line end within brackets does not end a statement."""
-    start, line, depth = 0, 1, 0
-    for token in _TOKEN.finditer(f"{text}\n"):
-        if token[0] in ("[", "{"):
-            depth += 1
-        elif token[0] in ("]", "}"):
-            depth -= 1
-        elif token[0] == "\n" and not depth:
-            statement = text[start : token.start()]
-            yield line, statement
-            start, line = token.end(), line + statement.count("\n") + 1
-
-
-def _path_of(value: dict[str, Any]) -> Path:
-    """The parts of the only key of a statement."""
-    path: Path = ()
-    inner: Any = value
-    while isinstance(inner, dict) and len(inner) == 1:
-        name = next(iter(inner))
-        path, inner = (*path, name), inner[name]
+def _path_of(value: Any, table: Path, counts: dict[Path, int]) -> Path:
+    """The path of the only key of a statement, which is in a table. `counts` has the last index of each list."""
+    path = table
+    while isinstance(value, dict) and value:
+        name, value = next(iter(value.items()))
+        path = (*path, name)
+        if isinstance(value, list):
+            counts[path] = counts.get(path, -1) + 1
+        if path in counts:
+            path = (*path, str(counts[path]))
     return path
-
-
-def _table(path: Path, is_member: bool, counts: dict[Path, int]) -> Path:
-    """The path of a table, with the indices of its members of lists. `counts` has the last index of each list."""
-    indexed: Path = ()
-    for place, name in enumerate(path):
-        indexed = (*indexed, name)
-        if is_member and place == len(path) - 1:
-            counts[indexed] = counts.get(indexed, -1) + 1
-        if indexed in counts:
-            indexed = (*indexed, str(counts[indexed]))
-    return indexed

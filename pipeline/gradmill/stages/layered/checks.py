@@ -5,7 +5,7 @@ nothing in this release, since another one, or the vendor's next files, may matc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from gradmill.families.family import Layout
@@ -14,7 +14,7 @@ from gradmill.families.table import FAMILIES
 from gradmill.families.template import Template, template_text
 from gradmill.model.layers import Words, listed
 from gradmill.model.regex import regex
-from gradmill.problems.problem import SpecError, nearest
+from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.releases.model import PARTS
@@ -22,7 +22,7 @@ from gradmill.rules.layers.facts import LISTS, OF_FUNCTIONS, TABLES
 from gradmill.rules.layers.keys import unused_keys
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import TAKE, Described, Description, Family, OutputFile, Slot
-from gradmill.specs.layers.reading import Path, error_at
+from gradmill.specs.layers.reading import Path, error_at, unknown
 from gradmill.stages.added import added
 from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.layered.keys import report
@@ -31,7 +31,7 @@ from gradmill.stages.layered.overridden_units import about_unit, rules_of
 from gradmill.stages.requested import families, lacking
 from gradmill.stages.schemas import all_heads, function
 from gradmill.stages.selection import is_selective
-from gradmill.stages.set import asked_families, described, own_templates, release, sources, spec_set, template_label
+from gradmill.stages.set import asked_families, described, own_templates, release, sources, template_label
 from gradmill.stages.specs import keys_of_file
 from gradmill.stages.units import unit, units
 
@@ -53,22 +53,13 @@ def checked(db: Database) -> bool:
     return True
 
 
-def _unknown(
-    path: Path, problem: str, name: str, known: Collection[str], hint: str = "", rule: str = ""
-) -> Iterator[SpecError]:
-    """A problem of a name that is not among the known ones. `problem` has `{}` for it; `hint`: if none is similar."""
-    if name not in known:
-        near = nearest(name, [*known]) or hint or f"known: {', '.join(known)}"
-        yield error_at(path, problem.format(name), near, name, rule)
-
-
 def _problems(db: Database, description: Description) -> Iterator[SpecError]:
     yield from _check_facts(db, description)
     known = base_names(db)  # none if the file is no YAML
     for place, rewrite in enumerate(description.base.rewrite if known else ()):
         hint = "name an operator with its overload, as in add.Tensor"
         path = ("base", "rewrite", str(place), "func")
-        yield from _unknown(path, "the base has no function '{}'", rewrite.func, known, hint, rule="unmatched-entry")
+        yield from unknown(path, "the base has no function '{}'", rewrite.func, known, hint, rule="unmatched-entry")
     for word in listed(description.functions.take):
         yield from _check_word(db, ("functions", "take"), word, TAKE)
     yield from _check_selection(db, ("functions", "exclude"), listed(description.functions.exclude))
@@ -87,7 +78,7 @@ def _check_facts(db: Database, description: Description) -> Iterator[SpecError]:
     for place, facts in enumerate(description.facts):
         for field, members in facts.add.items():
             at = ("facts", str(place), "add", field)
-            yield from _unknown(at, "there is no list of facts '{}'", field, LISTS, "docs/vendors.md lists them")
+            yield from unknown(at, "there is no list of facts '{}'", field, LISTS, "docs/vendors.md lists them")
             if field in LISTS and isinstance(members, dict) != (field in TABLES):
                 hint = "write {name = value}" if field in TABLES else 'write ["name", …]'
                 yield error_at(at, f"'{field}' is added to in another form", hint, field)
@@ -95,13 +86,13 @@ def _check_facts(db: Database, description: Description) -> Iterator[SpecError]:
                 natives = [function(db, name) for name, head in all_heads(db) if head.base == base]
                 known = sorted({each.name for native in natives if native is not None for each in native.func.inputs})
                 problem = f"'{base}' has no argument '{{}}'"
-                yield from _unknown((*at, base), problem, argument, known) if known else ()
+                yield from unknown((*at, base), problem, argument, known) if known else ()
 
 
 def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> Iterator[SpecError]:
     """Reports an unknown family, and among those to generate one that yields no file, unless the command line names
     others."""
-    yield from _unknown(path, "there is no family '{}'", name, FAMILIES)
+    yield from unknown(path, "there is no family '{}'", name, FAMILIES)
     if name not in FAMILIES or not generated or asked_families(db):
         return
     if (source := FAMILIES[name].source) and not added(db, source):
@@ -122,7 +113,7 @@ def _check_selection(db: Database, path: Path, of: Words, words: Sequence[str] =
     for name in of if isinstance(of, tuple) else ():
         known, hint = functions(db), "name an operator with its overload, as in add.Tensor"
         problem, rule = "there is no function '{}'", "unmatched-functions"
-        yield from _unknown(path, problem, name, known, hint, rule=rule)
+        yield from unknown(path, problem, name, known, hint, rule=rule)
 
 
 def _check_word(db: Database, path: Path, word: str, words: Sequence[str]) -> Iterator[SpecError]:
@@ -130,12 +121,12 @@ def _check_word(db: Database, path: Path, word: str, words: Sequence[str]) -> It
     if not colon or kind not in KINDS:
         known = ", ".join((*words, *(f"{kind}:NAME" for kind in KINDS)))
         hint = f"words: {known}; or write a list of names, or a hook"
-        yield from _unknown(path, "no function is '{}'", word, words, hint)
+        yield from unknown(path, "no function is '{}'", word, words, hint)
         return
     names = known_names(db, kind)
     problem, hint = f"there is no {kind} '{name}'", f"{kind}s: {', '.join(names[:_MOST])}"
     known_words, rule = [f"{kind}:{each}" for each in names], "" if kind == "layer" else "unmatched-functions"
-    yield from _unknown(path, problem, word.partition("=")[0], known_words, hint, rule=rule)
+    yield from unknown(path, problem, word.partition("=")[0], known_words, hint, rule=rule)
 
 
 def _check_rules(db: Database, at: Path, name: str, rules: Family) -> Iterator[SpecError]:
@@ -145,17 +136,17 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family) -> Iterator[S
         yield from _check_selection(db, (*path, "of"), rule.of)
         yield from (*_check_text((*path, "from"), rule.from_), *_check_text((*path, "to"), rule.to))
     for part in rules.leave_out:
-        yield from _unknown((*at, "leave_out"), "no kernel has a part '{}'", part, PARTS)
+        yield from unknown((*at, "leave_out"), "no kernel has a part '{}'", part, PARTS)
     keys = sorted(key for key in release(db).dispatch_keys if key.startswith("Autograd"))
     for key, other in rules.keys.items():
         for each, known in ((key, ["Default", *keys]), (other, keys)):
             problem, hint = "'{}' is not a dispatch key of autograd", "write a key such as AutogradPrivateUse1"
-            yield from _unknown((*at, "keys", key), problem, each, known, hint)
+            yield from unknown((*at, "keys", key), problem, each, known, hint)
     upstreams = [file.made_of for file in FAMILIES[name].files([], Layout(), release(db))]
     for file in rules.files:
         known = list(dict.fromkeys((*upstreams, *rules.file)))
         hint = f"{name} has {', '.join(known)}"
-        yield from _unknown((*at, "files"), f"no file of {name} is made of '{{}}'", file, known, hint)
+        yield from unknown((*at, "files"), f"no file of {name} is made of '{{}}'", file, known, hint)
     of_all = OutputFile(comment=rules.comment, slots=rules.slots)
     for path, own in ((at, of_all), *(((*at, "file", file), own) for file, own in rules.file.items())):
         yield from _check_text((*path, "comment"), own.comment, ("template",))
@@ -170,7 +161,7 @@ def _check_text(path: Path, text: str, names: tuple[str, ...] = _NAMES) -> Itera
     """The errors for names `${…}` in a text that are not among `names`."""
     known = [f"${{{name}}}" for name in names]
     for name in dict.fromkeys(_HOLE.findall(text)):
-        yield from _unknown(path, "'{}' is unknown here", f"${{{name}}}", known, f"names: {', '.join(known)}")
+        yield from unknown(path, "'{}' is unknown here", f"${{{name}}}", known, f"names: {', '.join(known)}")
 
 
 def _check_slots(db: Database, at: Path, family: str, own: OutputFile) -> Iterator[SpecError]:
@@ -180,7 +171,7 @@ def _check_slots(db: Database, at: Path, family: str, own: OutputFile) -> Iterat
             yield error_at(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
         if slot.piece:
             piece, known = slot.piece.partition(" ")[0], FAMILIES[family].pieces
-            yield from _unknown(path, f"'{family}' has no piece '{{}}'", piece, known)
+            yield from unknown(path, f"'{family}' has no piece '{{}}'", piece, known)
         yield from _check_selection(db, path, slot.of, (*WORDS, REST))
         yield from _check_text(path, slot.before + slot.after)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
@@ -211,17 +202,17 @@ def touched_by(db: Database, family: str, name: str) -> list[int]:
 def idle(db: Database, family: str) -> list[int]:
     """The replacements that change no unit although they select some: of those that select none, none is expected to.
     The search stops once each has changed one."""
-    left, selecting = dict(enumerate(rules_of(db, family).replace)), set()
-    for each in units(db, family) if left else ():
+    rules = rules_of(db, family).replace
+    selecting: set[int] = set()
+    changing: set[int] = set()
+    for each in units(db, family) if rules else ():
         about = about_unit(db, each)
-        own = {place for place, rule in left.items() if about.matches(rule.of)}
+        own = {place for place, rule in enumerate(rules) if place not in changing and about.matches(rule.of)}
         selecting |= own
-        if own:
-            for place in touched_by(db, family, each.name):
-                left.pop(place, None)
-        if not left:
+        changing.update(touched_by(db, family, each.name) if own else ())
+        if len(changing) == len(rules):
             break
-    return [place for place in left if place in selecting]
+    return sorted(selecting - changing)
 
 
 def _unmatched_rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[SpecError]:
@@ -234,18 +225,16 @@ def _unmatched_rules(db: Database, at: Path, family: str, rules: Family) -> Iter
     there = sorted(_holes(db, family, rules))
     for hole in rules.slots:
         problem, hint = f"no template of {family} has the hole '{{}}'", f"holes: {', '.join(there)}"
-        yield from _unknown((*at, "slots", hole), problem, hole, there, hint, rule="unmatched-hole")
+        yield from unknown((*at, "slots", hole), problem, hole, there, hint, rule="unmatched-hole")
 
 
 def _holes(db: Database, family: str, rules: Family) -> set[str]:
     """The holes of all templates of a family, of PyTorch's files and the set's own."""
-    own, known = own_templates(db, family), spec_set(db).templates
-    names = [*(file.made_of for file in FAMILIES[family].files([], Layout(), release(db))), *rules.file]
-    labels = [label for label in {own.get(name, name) for name in names} if label in known or label in own.values()]
+    own = own_templates(db, family)
+    names = (*(file.made_of for file in FAMILIES[family].files([], Layout(), release(db))), *rules.file)
     with suppress(SpecError):  # the stage `shard` reports it
-        return {
-            hole for label in labels for hole in Template(template_text(db.input(template_label(label)) or b"")).names
-        }
+        texts = [template_text(db.input(template_label(own.get(name, name))) or b"") for name in names]
+        return {hole for text in texts for hole in Template(text).names}
     return {*rules.slots}
 
 
@@ -258,4 +247,4 @@ def _unmatched_facts(db: Database, description: Description) -> Iterator[SpecErr
             what, known = ("function", names) if field in OF_FUNCTIONS else ("dispatch key", keys)
             path, problem, rule = ("facts", str(place), "add", field), f"there is no {what} '{{}}'", "unmatched-fact"
             for member in members:
-                yield from _unknown(path, problem, member, known, "name another", rule=rule)
+                yield from unknown(path, problem, member, known, "name another", rule=rule)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradmill.families.hook_files.process import Answer, process
+from gradmill.families.hook_files.process import Answer
 from gradmill.families.table import FAMILIES
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
 from gradmill.query.memo import digest, encode
 from gradmill.query.query import query
 from gradmill.stages.emit import upstream_pieces
-from gradmill.stages.layered.hooks import Call, changed, changing, modules, report, seen, selecting, writing
+from gradmill.stages.layered.hooks import Call, answer, changed, changing, report, seen, selecting, writing
 from gradmill.stages.layered.overridden_units import replaced_pieces
 from gradmill.stages.requested import families
 from gradmill.stages.set import defines, hooks
@@ -31,8 +31,8 @@ def pure(db: Database) -> bool:
     """Whether all hooks return the same twice: in two processes, of which the second calls them in reverse order.
     Reports the first that does not."""
     calls = list(_all_calls(db)) if hooks(db) is not None else []
-    first = [_digest(db, 1, each) for each in calls]
-    second = [_digest(db, 2, each) for each in reversed(calls)]
+    first = [digest(encode(answer(db, each, 1))) for each in calls]
+    second = [digest(encode(answer(db, each, 2))) for each in reversed(calls)]
     for call, one, other in zip(calls, first, reversed(second)):
         if one != other:
             error = "it returned two values for the same arguments"
@@ -54,8 +54,3 @@ def _all_calls(db: Database) -> Iterator[Call]:
                 yield from changing(db, family, own, pieces).values()
     if defines(db, "files"):
         yield writing(db)
-
-
-def _digest(db: Database, seed: int, call: Call) -> bytes:
-    """The digest of what a call returns in the process of a seed."""
-    return digest(encode(process(modules(db), seed).call(call.hook, *call.arguments)))

@@ -18,7 +18,7 @@ from gradmill.query.query import query, table
 from gradmill.specs.layers.releases import minor_of
 from gradmill.specs.text import decode_text
 from gradmill.stages.groups import groups
-from gradmill.stages.layered.marks import keys_of, lists_of
+from gradmill.stages.layered.marks import keys_of, marks
 from gradmill.stages.layered.overridden_units import about
 from gradmill.stages.layered.participation import all_participants
 from gradmill.stages.schemas import GENERATED, bucket_of_function, entry_of, function
@@ -34,19 +34,18 @@ def seen(db: Database, name: str) -> Seen | None:
     if native is None or facts is None:
         return None
     together = (each.functions for each in groups(db, bucket_of_function(name)).values() if name in each.functions)
-    variants = [function(db, each) for each in next(together, [])]
-    functional, out = variants[:2] if len(variants) > 1 else (None, None)
+    group = [own for each in next(together, [])[:2] if (own := function(db, each)) is not None]
     entry = entry_of(name)
     try:
         return hook_function(
             native,
             release(db),
             facts,
-            (functional, out) if functional is not None and out is not None else None,
+            group if len(group) > 1 else (),
             generated=name.startswith(GENERATED),
             layer=layer_of(entry),
             keys=keys_of.item(db, name) or {},
-            lists=tuple(lists_of.item(db, name) or ()),
+            lists=list(dict.fromkeys(mark.listed for mark in marks.item(db, name) or ())),
         )
     except SpecError as error:
         db.report(problem_of(error, "native", entry, facts.operator))
@@ -119,24 +118,25 @@ def writing(db: Database) -> Call:
 
 def _value(db: Database, call: Call) -> Any:
     """The value that a hook returns; None if it fails, which is reported."""
-    answer = process(modules(db)).call(call.hook, *call.arguments)
-    if answer.error:
-        report(db, call, answer)
-    return answer.value
+    found = answer(db, call)
+    if found.error:
+        report(db, call, found)
+    return found.value
 
 
-def modules(db: Database) -> tuple[tuple[str, str], ...]:
-    """The modules of the hooks with their texts."""
+def answer(db: Database, call: Call, seed: int = 0) -> Answer:
+    """What a hook returns in the process of a seed."""
     own = hooks(db)
     assert own is not None
-    return tuple((name, decode_text(db.input(spec_label(key)) or b"")) for name, key in own.modules.items())
+    texts = {name: decode_text(db.input(spec_label(key)) or b"") for name, key in own.modules.items()}
+    return process(tuple(texts.items()), seed).call(call.hook, *call.arguments)
 
 
-def report(db: Database, call: Call, answer: Answer, hint: str = "") -> None:
+def report(db: Database, call: Call, failure: Answer, hint: str = "") -> None:
     """Reports an error of a hook, at the line that it is from or that defines it."""
     own = hooks(db)
     assert own is not None
-    module, line = answer.at if answer.at[1] else (next(iter(own.modules)), own.lines[call.hook])
+    module, line = failure.at if failure.at[1] else (next(iter(own.modules)), own.lines[call.hook])
     called = f"{call.hook}({call.what})" if call.what else call.hook
     key = own.modules[module]
-    db.report(Problem("hooks", "", call.op, answer.error, hint, (called,), line=line, column=1, file=key))
+    db.report(Problem("hooks", "", call.op, failure.error, hint, (called,), line=line, column=1, file=key))

@@ -28,35 +28,33 @@ from gradmill.stages.tags import tags
 
 
 class Mark(Struct, frozen=True, array_like=True):
-    """A function in a list of a file."""
+    """An item of a list of a file."""
 
-    function: str
     listed: str
     keys: dict[str, object]
 
 
-@query
-def marks(db: Database) -> list[Mark]:
-    """All items of lists. What names no operator is reported, and left out."""
-    return [mark for key in source_keys(db, "marks") for mark in marks_in(db, key)]
+@table
+def marks(db: Database) -> dict[str, list[Mark]]:
+    """The items of all lists that name each function. What names no operator is reported, and left out."""
+    return by_key(mark for key in source_keys(db, "marks") for mark in marks_in(db, key))
 
 
 @query
-def marks_in(db: Database, key: str) -> list[Mark]:
-    """The items of all lists of a file; none, with a report, if it is invalid."""
+def marks_in(db: Database, key: str) -> list[tuple[str, Mark]]:
+    """The functions that the lists of a file name, in their order; none, with a report, if it is invalid."""
     names, of, found = functions(db), source(db, key), []
     whole = of.file.rpartition("/")[2].partition(".")[0]  # the name of a file that is a list
     for listed in of.lists or (whole,):
         for piece, raw in entries_in(db, key, (listed,) if of.lists else ()):
             operator, keys = _parts(msgspec.msgpack.decode(raw))
-            if operator in names:
-                found += [Mark(name, listed, keys) for name in names[operator]]
-            elif operator:
+            found += [(name, Mark(listed, keys)) for name in names.get(operator, ())]
+            if operator and operator not in names:
                 hint = nearest(operator, sorted(names)) or "an overload is a part of the name, as in add.Tensor"
                 error = TextError(f"no function is called '{operator}'", hint, piece.line, 1)
                 warning = replace(of_file(key, error), op=operator, warning=True, rank=LAST, rule="unmatched-entry")
                 db.report(warning)
-            else:
+            elif not operator:
                 problem = f"an item of {listed} does not name an operator"
                 error = TextError(problem, "write - add.Tensor, or - func: add.Tensor", piece.line, 1)
                 db.report(of_file(key, error))
@@ -74,12 +72,8 @@ def _parts(value: object) -> tuple[str, dict[str, object]]:
 @query
 def functions(db: Database) -> dict[str, list[str]]:
     """The functions that a name in a list may mean: PyTorch's of this name, or if there is none, the others."""
-    names: dict[str, list[str]] = {}
-    others: dict[str, list[str]] = {}
-    for name, head in all_heads(db):
-        names.setdefault(qualified(head), []).append(name)
-        others.setdefault(head.name, []).append(name)
-    return {**others, **names}
+    names = by_key((qualified(head), name) for name, head in all_heads(db))
+    return {**by_key((head.name, name) for name, head in all_heads(db)), **names}
 
 
 @table
@@ -91,16 +85,10 @@ def keys_of(db: Database) -> dict[str, dict[str, object]]:
         if isinstance(fields, dict):
             own[entry] = {key: value for key, value in fields.items() if key not in KEYS["native"]}
     found = {name: {**keys} for name, _ in all_heads(db) if (keys := own.get(entry_of(name)))}
-    for mark in marks(db):
-        found.setdefault(mark.function, {}).update(mark.keys)
+    for name, own_marks in marks(db).items():
+        for mark in own_marks:
+            found.setdefault(name, {}).update(mark.keys)
     return found
-
-
-@table
-def lists_of(db: Database) -> dict[str, list[str]]:
-    """The lists that have each function, in their order."""
-    found = by_key((mark.function, mark.listed) for mark in marks(db))
-    return {name: list(dict.fromkeys(lists)) for name, lists in found.items()}
 
 
 KINDS = ("tag", "layer", "key")

@@ -14,10 +14,10 @@ from gradmill.families.overrides import FunctionFacts, elsewhere, replaced, slot
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import GAP, Template
 from gradmill.model.units import Unit
-from gradmill.problems.problem import SpecError, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.specs.layers.description import Description, Family
+from gradmill.specs.layers.reading import unknown
 from gradmill.stages.layered.marks import words_of
 from gradmill.stages.match import all_pairs
 from gradmill.stages.schemas import all_heads
@@ -80,13 +80,11 @@ def edited(db: Database, file: File, text: str) -> str:
     rules, own = rules_of(db, file.family), own_templates(db, file.family)
     if file.template in {own.get(name, name) for name in FAMILIES[file.family].templates}:
         text = with_libraries(text, file)
-    known = Template(text).names
+    known = sorted(Template(text).names)
     for name, each in rules.file.items():
         for hole in each.slots if own.get(name, name) == file.template else ():
-            if hole not in known:
-                hint = nearest(hole, sorted(known)) or f"its holes: {', '.join(sorted(known))}"
-                path = ("family", file.family, "file", name, "slots", hole)
-                error = SpecError(f"the template has no hole '{hole}'", hint, field=path, needle=hole)
+            path, hint = ("family", file.family, "file", name, "slots", hole), f"its holes: {', '.join(known)}"
+            for error in unknown(path, "the template has no hole '{}'", hole, known, hint):
                 error.role = "set"
                 raise error
     return text
