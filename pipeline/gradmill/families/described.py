@@ -51,11 +51,11 @@ def described_files(
 ) -> list[File]:
     """The files of a family under a description."""
     upstream_files = kind.files(units, layout, release)
-    files = [_changed(file, rules, layout) for file in upstream_files if _is_generated(file, rules)]
+    files = [_changed(file, kind, rules, layout) for file in upstream_files if _is_generated(file, rules)]
     upstreams = {file.made_of for file in upstream_files}
     names = tuple(unit.name for unit in units)
     added = (File(name, name, {"shard_id": ""}, names) for name in rules.file if name not in upstreams)
-    return [*files, *(_changed(file, replace(rules, slots={}), layout) for file in added)]
+    return [*files, *(_changed(file, kind, replace(rules, slots={}), layout) for file in added)]
 
 
 def located(file: File, templates: Mapping[str, str]) -> File:
@@ -73,8 +73,8 @@ def _is_generated(file: File, rules: Family) -> bool:
     return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != EVERYTHING)
 
 
-def _changed(file: File, rules: Family, layout: Layout) -> File:
-    """One file, changed."""
+def _changed(file: File, kind: Kind, rules: Family, layout: Layout) -> File:
+    """One file, changed. Upstream fills its template for one library: those after the first have holes of their own."""
     own = rules.file.get(file.made_of, OutputFile())
     file = replace(file, comment=own.comment or rules.comment)
     if not file.template:
@@ -83,28 +83,21 @@ def _changed(file: File, rules: Family, layout: Layout) -> File:
     names = (name for each in file.pieces.values() for name in each.names)
     cut = next((before + CUT for before, within, _ in (name.partition(CUT) for name in names) if within), "")
     holes = _holes(rules, own, file.template, cut=cut, origins=origins)
-    return replace(file, holes={**file.holes, **holes, **_copies(file, holes, layout)}, raw=own.raw)
-
-
-def _copies(file: File, described: Mapping[str, Content], layout: Layout) -> dict[str, Content]:
-    """The holes for registrations in libraries after the first. Upstream fills the template for one library."""
-    hole = _hole_of_registrations(file)
-    if not hole or hole in described:
-        return {}
-    return pieces_in({f"{hole}_{library}": library_piece(REGISTRATION, library) for library in layout.libraries[1:]})
-
-
-def _hole_of_registrations(file: File) -> str:
-    return next((hole for hole, own in file.pieces.items() if own.names == (REGISTRATION,)), "")
+    to = kind.registered
+    if to is not None and to.hole in file.pieces and to.hole not in holes:
+        pieces = {f"{to.hole}_{library}": library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
+        holes |= pieces_in(pieces)
+    return replace(file, holes={**file.holes, **holes}, raw=own.raw)
 
 
 _LIBRARY = regex(r"TORCH_LIBRARY_IMPL\(\w+, ([^\n]*\n(?:(?!\}).*\n)*\}\n)")
 
 
-def with_libraries(text: str, file: File) -> str:
+def with_libraries(text: str, file: File, kind: Kind) -> str:
     """The text of a template with a block for each library after the first that the file has holes for."""
-    hole = _hole_of_registrations(file)
-    libraries = [each.removeprefix(f"{hole}_") for each in file.pieces if hole and each.startswith(f"{hole}_")]
+    hole, library = kind.registered.hole if kind.registered is not None else "", library_piece(REGISTRATION, "")
+    names = (each.names[0] for each in file.pieces.values())
+    libraries = [name.removeprefix(library) for name in names if name.startswith(library)]
 
     def copied(match: re.Match[str]) -> str:
         before, is_here, after = match[1].partition(f"${{{hole}}}")

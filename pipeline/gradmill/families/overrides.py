@@ -25,11 +25,12 @@ class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
     words: tuple[str, ...]
     kernel: str = ""  # the name of its kernels, if another namespace has a function of the same name
 
-    def matches(self, of: Words) -> bool:
-        """Whether a selection includes the function: words that must all be true, or a list of operators."""
+    def matches(self, of: Words, also: str = "") -> bool:
+        """Whether a selection includes the function: words that must all be true, or a list of operators. `also`: a
+        word that is true here."""
         if isinstance(of, tuple):
             return self.operator in of or f"{self.namespace}::{self.operator}" in of
-        return all(word in self.words or word == "all" for word in of.split())
+        return all(word in self.words or word in ("all", also) for word in of.split())
 
     @property
     def names(self) -> dict[str, str]:
@@ -92,10 +93,8 @@ def slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Ite
     of_pieces = [each for each in listed if each[2].text is None and each[2].piece]
     selected = {(file, slot.piece) for file, _, slot in of_pieces if facts.matches(slot.of)}
     for file, hole, slot in of_pieces:
-        fits = facts.matches(slot.of)
-        if isinstance(slot.of, str) and REST in slot.of.split() and (file, slot.piece) not in selected:
-            fits = facts.matches(" ".join(word for word in slot.of.split() if word != REST))
-        if fits and (text := piece_of(pieces, slot.piece)):
+        rest = "" if (file, slot.piece) in selected else REST
+        if facts.matches(slot.of, rest) and (text := piece_of(pieces, slot.piece)):
             yield key_of(file, hole), f"{_named(slot.before, facts)}{text}{_named(slot.after, facts)}"
 
 

@@ -41,11 +41,11 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
         texts += [f"versions = {{ keys = {json.dumps([*layer.version_keys, *releases])} }}"] if releases else []
         hint = f"write {' and '.join(texts)}"
         errors.append(error_at(layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint))
-    versions = layer.versions or Versions(())
+    layer = replace(layer, drop=(*layer.drop, *foreign))
     if releases or misspelt:
         named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
-        layer = replace(layer, versions=replace(versions, keys=named))
-    return (replace(layer, drop=(*layer.drop, *foreign)) if foreign else layer), errors
+        layer = replace(layer, versions=replace(layer.versions or Versions(()), keys=named))
+    return layer, errors
 
 
 def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[SpecError]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -11,17 +11,7 @@ from msgspec.structs import replace
 from gradmill.io.files import read_file
 from gradmill.model.layers import HookFile, SpecSource, listed
 from gradmill.problems.problem import Role, SpecError, nearest
-from gradmill.specs.layers.description import (
-    Backend,
-    Base,
-    Described,
-    Description,
-    Family,
-    Layer,
-    Marks,
-    SpecFile,
-    SpecFiles,
-)
+from gradmill.specs.layers.description import Base, Described, Description, Layer, SpecFile, SpecFiles
 from gradmill.specs.layers.hooks import read_hooks
 from gradmill.specs.layers.reading import DescriptionError, Path, error_at, read_description
 from gradmill.specs.layers.releases import Moved, for_release, minor_of, written_at
@@ -32,7 +22,8 @@ from gradmill.specs.spec_set import ROLES, SpecSet
 class _Resolver:
     """Collects the files of one description by key, and errors for those that it lacks. `moved`: as in `Described`."""
 
-    def __init__(self, folder: str, base: SpecSet, moved: Moved) -> None:
+    def __init__(self, description: Description, folder: str, base: SpecSet, moved: Moved) -> None:
+        self.description = description
         self.folder = folder
         self.base = base
         self.moved = moved
@@ -56,13 +47,13 @@ class _Resolver:
             self.error(at, f"there is no file '{path}'", nearest_file(location.path) or hint, path)
         return location
 
-    def add_base(self, base: Base) -> None:
+    def add_base(self) -> None:
         """Adds the files of the base, without those that the description ignores."""
         for role in ROLES:
-            if role in self.base.files and (role != "derivatives" or base.derivatives != "alone"):
+            if role in self.base.files and (role != "derivatives" or self.description.base.derivatives != "alone"):
                 key = f"{role}:base"
                 self.files[key] = at = self.base.files[role]
-                rewrites = base.rewrite if role == "native" else ()
+                rewrites = self.description.base.rewrite if role == "native" else ()
                 name = os.path.basename(at.member or at.path)
                 self.sources[key] = SpecSource(key, name, rewrites=rewrites, at=("base",))
         self.files |= {key: at for key, at in self.base.files.items() if key == "fallback_ops"}
@@ -86,9 +77,9 @@ class _Resolver:
             else:
                 self.error(at, f"the diff changes the base's {role} file, and there is none", "name a base")
 
-    def add_backends(self, backends: Sequence[Backend]) -> None:
+    def add_backends(self) -> None:
         """Adds the files of the backend; one at most applies to a release."""
-        for place, backend in enumerate(backends):
+        for place, backend in enumerate(self.description.backends):
             at = ("backend", str(place))
             if place:
                 hint = "write since and until, so that one applies to each release"
@@ -98,15 +89,16 @@ class _Resolver:
                     what = "YAML" if key == "file" else "C++"
                     self.files[role] = self._file((*at, key), path, f"name a {what} file")
 
-    def add_marks(self, marks: Sequence[Marks]) -> None:
+    def add_marks(self) -> None:
         """Adds the files that list operators."""
-        for place, mark in enumerate(marks):
+        for place, mark in enumerate(self.description.marks):
             at, key = ("marks", str(place)), f"marks:{place}:{mark.file}"
             self.files[key] = self._file((*at, "file"), mark.file, "name a YAML file")
             self.sources[key] = SpecSource(key, _shown(mark.file), lists=listed(mark.lists), at=at)
 
-    def add_hooks(self, path: str) -> HookFile | None:
+    def add_hooks(self) -> HookFile | None:
         """Adds the files of the hooks; None if there are none. SpecError for a file that is wrong."""
+        path = self.description.hooks
         found = self._file(("hooks",), path, "name a Python file") if path else None
         if found is None or not os.path.isfile(found.path):
             return None
@@ -115,8 +107,9 @@ class _Resolver:
         self.files |= {keys[name]: Location(at) for name, at in modules.items()}
         return HookFile(keys, lines)
 
-    def templates(self, family: str, rules: Family) -> dict[str, str]:
+    def templates(self, family: str) -> dict[str, str]:
         """The labels of the templates that replace the base's in a family, by name."""
+        rules = self.description.family[family]
         at, own, folder = ("family", family), self.base.templates, rules.templates
         if folder and not os.path.isdir(self.at(folder).path):
             hint = nearest_file(self.at(folder).path) or "name a folder with templates"
@@ -170,17 +163,17 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
         raise DescriptionError(path, text, [error]) from error
     value, moved = for_release(whole, asked or base.version)
     description = msgspec.convert(value, Description)
-    resolver = _Resolver(os.path.dirname(path), base, moved)
-    resolver.add_base(description.base)
+    resolver = _Resolver(description, os.path.dirname(path), base, moved)
+    resolver.add_base()
     for place, layer in enumerate(description.layers):
         resolver.add_layer(place, layer)
     named, of = minor_of(description.release), minor_of(base.version)
     if not release and of and named and of != named:
         resolver.error(("release",), f"the base is of release {base.version}", "leave it out, or name another base")
-    resolver.add_backends(description.backends)
-    resolver.add_marks(description.marks)
-    hooks = resolver.add_hooks(description.hooks)
-    by_family = {family: resolver.templates(family, rules) for family, rules in description.family.items()}
+    resolver.add_backends()
+    resolver.add_marks()
+    hooks = resolver.add_hooks()
+    by_family = {family: resolver.templates(family) for family in description.family}
     labels = sorted({label for own in by_family.values() for label in own.values()})
     if resolver.errors:
         raise DescriptionError(path, text, resolver.errors)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import FieldInfo, fields
+from msgspec.structs import fields
 
 from gradmill.model.regex import regex
 from gradmill.problems.names import closest
@@ -112,26 +112,23 @@ def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[SpecError]:
 def _errors_in_table(value: dict[str, Any], table: type[Struct], path: Path) -> Iterator[SpecError]:
     """The same for a table: also keys that are unknown, or missing, unless one looks like a missing one."""
     known = {field.encode_name: field for field in fields(table)}
-    unknown = {key: closest(key, tuple(known)) for key in value if key not in known}
-    found = [*_unknown_keys(unknown, known, path)]
-    missing = [name for name, field in known.items() if field.required and name not in {*value, *unknown.values()}]
+    unknown_keys = {key: closest(key, tuple(known)) for key in value if key not in known}
+    found = []
+    for key, near in unknown_keys.items():
+        hint = f"did you mean '{near}'?" if near else f"keys: {', '.join(known)}"
+        if path and not near and key in Description.__struct_encode_fields__:
+            hint = f"'{key}' is a key of the whole description: write it above the first table"
+        found.append(error_at((*path, key), f"there is no key '{key}'", hint))
+    missing = [name for name, field in known.items() if field.required and name not in {*value, *unknown_keys.values()}]
     found += [error_at(path, f"'{name}' is missing", f"write {name} = …") for name in missing]
-    for key in [key for key in value if key not in unknown]:
-        found += _errors(value[key], known[key].type, (*path, key))
+    for key, each in value.items():
+        found += _errors(each, known[key].type, (*path, key)) if key in known else []
     if not found:
         try:
             msgspec.convert(value, table)
         except msgspec.ValidationError as error:  # of keys that exclude one another
             found.append(error_at(path, str(error).partition(" - at `")[0]))
     yield from found
-
-
-def _unknown_keys(unknown: dict[str, str], known: dict[str, FieldInfo], path: Path) -> Iterator[SpecError]:
-    for key, near in unknown.items():
-        hint = f"did you mean '{near}'?" if near else f"keys: {', '.join(known)}"
-        if path and not near and key in {field.encode_name for field in fields(Description)}:
-            hint = f"'{key}' is a key of the whole description: write it above the first table"
-        yield error_at((*path, key), f"there is no key '{key}'", hint)
 
 
 def _of_value(path: Path, value: Any, type_: Any, problem: str) -> SpecError:
@@ -145,7 +142,7 @@ def _of_value(path: Path, value: Any, type_: Any, problem: str) -> SpecError:
         shown = f"'{value}'" if isinstance(value, str) else f"'{path[-1]}'"
         return error_at(path, f"{shown} {said['problem']}", said["hint"])
     table = _forms(type_)[0] if problem.startswith("Expected `object`") else None
-    keys = ", ".join(field.encode_name for field in fields(table)) if table is not None else ""
+    keys = ", ".join(table.__struct_encode_fields__) if table is not None else ""
     hint = f"write a table: [{'.'.join(path)}] with {keys}" if keys else _EXAMPLES
     in_toml = _TYPES.sub(lambda types: _TYPE.sub(lambda each: _IN_TOML[each[0]], types[0]), problem)
     return error_at(path, in_toml[:1].lower() + in_toml[1:], hint)

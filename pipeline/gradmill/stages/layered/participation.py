@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from gradmill.model.entries import by_key
 from gradmill.model.layers import listed
-from gradmill.model.native import FunctionSummary
 from gradmill.query.database import Database
 from gradmill.query.query import table
 from gradmill.rules.native.heads import qualified, within
@@ -71,15 +70,14 @@ def _places(db: Database, order: str) -> dict[str, int]:
     """The place of each function in the order of the files, or of the definitions that are for it or its base name:
     those without any come last."""
     listed = all_heads(db)
-    if order == "file":
-        return {name: i for i, (name, _) in enumerate(listed)}
-    places = {name: i for i, name in reversed(list(enumerate(_defined(db, listed))))}
-    last = len(places)
+    defined = _defined(db, listed) if order == "derivatives" else []
+    places = {name: i for i, name in reversed([*enumerate(defined)])}
 
-    def place(head: FunctionSummary) -> int:
-        return places.get(qualified(head), places.get(within(head.namespace, head.base), last))
+    def place(of: Listed) -> int:
+        head = of[1]
+        return places.get(qualified(head), places.get(within(head.namespace, head.base), len(places)))
 
-    return {name: i for i, (name, _) in enumerate(sorted(listed, key=lambda each: place(each[1])))}
+    return {name: i for i, (name, _) in enumerate(sorted(listed, key=place))}
 
 
 def _defined(db: Database, listed: list[Listed]) -> list[str]:
