@@ -60,6 +60,10 @@ def test_lines_know_where_they_are_from() -> None:
     ]
 
 
+def test_a_part_after_the_last_line_went_does_not_apply() -> None:
+    assert changed("a", "@@ -1 +0,0 @@\n-a\n@@ -2 +1 @@\n-b\n+c\n") is None
+
+
 def test_of_a_diff_of_several_files_one_part_counts() -> None:
     diff = "--- a/x/a.yaml\n+++ b/x/a.yaml\n@@ -1 +1 @@\n-a\n+A\n--- a/x/b.yaml\n+++ b/x/b.yaml\n@@ -1 +1 @@\n-b\n+B\n"
     for name in ("a", "b"):

@@ -7,13 +7,13 @@ they were read, no environment, no file, no other process.
 
 import importlib
 import importlib.abc
-import importlib.machinery
 import importlib.util
 import json
 import os
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
 from traceback import walk_tb
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -31,9 +31,7 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):  # type
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
         return importlib.util.spec_from_loader(fullname, self) if fullname in self.texts else None
 
     def get_filename(self, fullname: str) -> str:
@@ -100,8 +98,7 @@ def main() -> None:
             answer = json.dumps({"value": called(importlib.import_module(MAIN), name, arguments)})
         except BaseException as error:  # also SystemExit: it is the hooks' error
             answer = json.dumps(failure(error, modules))
-        answers.write(answer + "\n")
-        answers.flush()
+        print(answer, file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import selectors
 import subprocess
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -42,19 +43,16 @@ class Process:
     def call(self, hook: str, *arguments: Any) -> Answer:
         """Calls a hook."""
         assert self._child.stdout is not None
-        try:
+        error = "the process of the hooks ended"
+        with suppress(BrokenPipeError), selectors.DefaultSelector() as selector:  # of any number of open files
             self._send((hook, arguments))
-            with selectors.DefaultSelector() as selector:  # of any number of open files
-                selector.register(self._child.stdout, selectors.EVENT_READ)
-                line = self._child.stdout.readline() if selector.select(LIMIT) else None
-        except BrokenPipeError:
-            line = b""
-        if line:
-            return decode_json(line, Answer)
+            selector.register(self._child.stdout, selectors.EVENT_READ)
+            if not selector.select(LIMIT):
+                error = f"takes longer than {LIMIT:.0f} s"
+            elif line := self._child.stdout.readline():
+                return decode_json(line, Answer)
         process.cache_clear()
-        return Answer(
-            error="the process of the hooks ended" if line is not None else f"takes longer than {LIMIT:.0f} s"
-        )
+        return Answer(error=error)
 
     def _send(self, value: Any) -> None:
         assert self._child.stdin is not None

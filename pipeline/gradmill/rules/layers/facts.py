@@ -24,9 +24,7 @@ def changes_of(description: Description) -> list[Change]:
     """The changes that a description makes to a release's facts; those of unknown lists are reported elsewhere."""
     changes = [Change("described", set=True)]
     for facts in description.facts:
-        for field, members in facts.add.items():
-            if field in LISTS:
-                changes.append(Change(field, members))
+        changes += [Change(field, members) for field, members in facts.add.items() if field in LISTS]
     for rules in description.family.values():
         if rules.leave_out:
             changes.append(Change("left_out", rules.leave_out))

@@ -34,12 +34,6 @@ class TextForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
     value: Annotated[str, means("the value")]
 
 
-if TYPE_CHECKING:
-    Text = str  # as it applies to one release
-else:
-    Text = str | tuple[TextForReleases, ...]
-
-
 class SpecFile(Bounded, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
     """A file of entries, or a diff of the base's file of this role."""
 
@@ -88,9 +82,11 @@ class Base(Struct, frozen=True, forbid_unknown_fields=True):
     rewrite: Annotated[tuple[Rewrite, ...], means("changes of the base's schemas")] = ()
 
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # as they apply to one release
+    Text = str
     OneBase = Base
 else:
+    Text = str | tuple[TextForReleases, ...]
     OneBase = str | Base  # the short form has `specs` alone
 
 
@@ -131,8 +127,7 @@ class Functions(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     ] = "all"
     exclude: Annotated[Words, means("functions that get no kernels")] = ()
     order: Annotated[
-        Literal["name", "file", "derivatives"],
-        means("by C++ name, as they are written, or as their definitions are"),
+        Literal["name", "file", "derivatives"], means("by C++ name, as they are written, or as their definitions are")
     ] = "name"
 
 

@@ -66,7 +66,7 @@ def _placed(lines: list[Line], changes: list[_Change], expected: int, header: in
     starts = len(kinds) - len(kinds.lstrip(" "))
     ends = len(kinds) - len(kinds.rstrip(" ")) if starts < len(kinds) else 0
     most = max(starts, ends)
-    last = len(lines) - (not lines[-1].text) - sum(kind != "+" for kind in kinds)
+    last = len(lines) - bool(lines and not lines[-1].text) - sum(kind != "+" for kind in kinds)
     for fuzz in range(min(_FUZZ, most) + 1):
         cut, rest = max(fuzz + starts - most, 0), max(fuzz + ends - most, 0)
         low = last if fuzz + ends < most else -cut

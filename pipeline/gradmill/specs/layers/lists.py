@@ -98,12 +98,11 @@ def check_lists(text: str, lists: tuple[str, ...]) -> list[tuple[str, str]]:
     """The lists that a file lacks, each with a hint. Raises a SpecError if it has none of the lists, or if a key
     resembles the name of a missing one."""
     keys = [*values_of(text, lists)]
+    others = [name for name in keys if name not in lists]
     missing = [name for name in lists if name not in keys]
     for name in missing:
-        hint = nearest(name, [key for key in keys if key not in lists])
+        hint = nearest(name, others)
         if hint or len(missing) == len(lists):
             present = f"it has {', '.join(keys)}" if keys else "the file is empty"
-            hint = f"{hint} {present}" if hint else present
-            raise SpecError(f"there is no list '{name}' in the file", hint, needle=name)
-    others = ", ".join(name for name in keys if name not in lists)
-    return [(name, f"it has {others}") for name in missing]
+            raise SpecError(f"there is no list '{name}' in the file", f"{hint} {present}".lstrip(), needle=name)
+    return [(name, f"it has {', '.join(others)}") for name in missing]

@@ -21,7 +21,7 @@ from gradmill.releases.model import PARTS
 from gradmill.rules.layers.facts import LISTS, OF_FUNCTIONS, TABLES
 from gradmill.rules.layers.keys import unused_keys
 from gradmill.rules.native.heads import qualified
-from gradmill.specs.layers.description import TAKE, Described, Description, Family, OutputFile, Slot
+from gradmill.specs.layers.description import TAKE, Description, Family, OutputFile, Slot
 from gradmill.specs.layers.reading import Path, error_at, unknown
 from gradmill.stages.added import added
 from gradmill.stages.emit import upstream_pieces
@@ -47,7 +47,8 @@ def checked(db: Database) -> bool:
     problems = list(_problems(db, layers.description))
     if all(each.rule for each in problems):  # an erroneous rule may also match nothing
         reported = {each.field for each in problems}
-        problems += [each for each in unmatched(db, layers) if each.field not in reported]
+        for name in [name for name in layers.description.family if name in families(db)]:
+            problems += [each for each in _unmatched_rules(db, name) if each.field not in reported]
     for each in problems:
         report(db, each)
     return True
@@ -55,6 +56,8 @@ def checked(db: Database) -> bool:
 
 def _problems(db: Database, description: Description) -> Iterator[SpecError]:
     yield from _check_facts(db, description)
+    for source in sources(db):
+        yield from unused_keys(source, keys_of_file(db, source.key)) if source.layer else ()
     known = base_names(db)  # none if the file is no YAML
     for place, rewrite in enumerate(description.base.rewrite if known else ()):
         hint = "name an operator with its overload, as in add.Tensor"
@@ -73,8 +76,10 @@ def _problems(db: Database, description: Description) -> Iterator[SpecError]:
 
 
 def _check_facts(db: Database, description: Description) -> Iterator[SpecError]:
-    """Reports unknown lists, members in another form, and views of arguments that their functions lack. A view of a
-    missing function may be another release's."""
+    """Reports unknown lists, members in another form or that this release does not have, and views of arguments that
+    their functions lack. A view of a missing function may be another release's."""
+    heads, keys = [head for _, head in all_heads(db)], sorted(release(db).dispatch_keys)
+    names = sorted({name for head in heads for name in (head.name, qualified(head), head.base, head.cpp_name)})
     for place, facts in enumerate(description.facts):
         for field, members in facts.add.items():
             at = ("facts", str(place), "add", field)
@@ -82,6 +87,9 @@ def _check_facts(db: Database, description: Description) -> Iterator[SpecError]:
             if field in LISTS and isinstance(members, dict) != (field in TABLES):
                 hint = "write {name = value}" if field in TABLES else 'write ["name", …]'
                 yield error_at(at, f"'{field}' is added to in another form", hint, field)
+            what, existing = ("function", names) if field in OF_FUNCTIONS else ("dispatch key", keys)
+            for member in members:
+                yield from unknown(at, f"there is no {what} '{{}}'", member, existing, "name another", "unmatched-fact")
             for base, argument in members.items() if isinstance(members, dict) and field == "views" else ():
                 natives = [function(db, name) for name, head in all_heads(db) if head.base == base]
                 known = sorted({each.name for native in natives if native is not None for each in native.func.inputs})
@@ -179,16 +187,6 @@ def _check_slots(db: Database, at: Path, family: str, own: OutputFile) -> Iterat
             yield error_at(path, "before, after and between are for raw files", hint, hole)
 
 
-def unmatched(db: Database, layers: Described) -> Iterator[SpecError]:
-    """The warnings for all rules that match nothing."""
-    yield from _unmatched_facts(db, layers.description)
-    for source in sources(db):
-        yield from unused_keys(source, keys_of_file(db, source.key)) if source.layer else ()
-    for name, rules in layers.description.family.items():
-        if name in families(db):
-            yield from _unmatched_rules(db, ("family", name), name, rules)
-
-
 @query
 def touched_by(db: Database, family: str, name: str) -> list[int]:
     """The replacements that change a unit, by place; all of them if its text cannot be generated."""
@@ -215,7 +213,9 @@ def idle(db: Database, family: str) -> list[int]:
     return sorted(selecting - changing)
 
 
-def _unmatched_rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[SpecError]:
+def _unmatched_rules(db: Database, family: str) -> Iterator[SpecError]:
+    """The warnings for rules of a family that match nothing."""
+    at, rules = ("family", family), rules_of(db, family)
     for place in idle(db, family) if not is_selective(db) else ():  # else a rule may be about others
         text = rules.replace[place].from_
         problem = f"nothing that {family} prints has the text"
@@ -236,15 +236,3 @@ def _holes(db: Database, family: str, rules: Family) -> set[str]:
         texts = [template_text(db.input(template_label(own.get(name, name))) or b"") for name in names]
         return {hole for text in texts for hole in Template(text).names}
     return {*rules.slots}
-
-
-def _unmatched_facts(db: Database, description: Description) -> Iterator[SpecError]:
-    """Members of lists that this release does not have."""
-    heads, keys = [head for _, head in all_heads(db)], sorted(release(db).dispatch_keys)
-    names = sorted({name for head in heads for name in (head.name, qualified(head), head.base, head.cpp_name)})
-    for place, facts in enumerate(description.facts):
-        for field, members in facts.add.items():
-            what, known = ("function", names) if field in OF_FUNCTIONS else ("dispatch key", keys)
-            path, problem, rule = ("facts", str(place), "add", field), f"there is no {what} '{{}}'", "unmatched-fact"
-            for member in members:
-                yield from unknown(path, problem, member, known, "name another", rule=rule)
