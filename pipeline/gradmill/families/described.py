@@ -42,13 +42,7 @@ def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layou
     )
 
 
-def described_files(
-    kind: Kind,
-    units: Sequence[Unit],
-    layout: Layout,
-    release: Release,
-    rules: Family,
-) -> list[File]:
+def described_files(kind: Kind, units: Sequence[Unit], layout: Layout, release: Release, rules: Family) -> list[File]:
     """The files of a family under a description."""
     upstream_files = kind.files(units, layout, release)
     files = [_changed(file, kind, rules, layout) for file in upstream_files if _is_generated(file, rules)]

@@ -40,6 +40,9 @@ def arguments_of(function: NativeFunction, release: Release) -> list[Seen]:
     places = {argument.name: place for place, own in groups.items() for argument in own}
     taken, kernel = parameters(schema, passing_of(function, release, symint=True)), _kernel(function, release)
     defaults, kernel_defaults = (native_defaults(function, release, symint=symint) for symint in (True, False))
+    columns = zip(
+        schema.arguments, taken, kernel, to_kernel(function, release, symint=False), defaults, kernel_defaults
+    )
     return [
         _seen(
             name=argument.name,
@@ -53,9 +56,7 @@ def arguments_of(function: NativeFunction, release: Release) -> list[Seen]:
             kernel_default=kernel_default.removeprefix("="),
             passed=expression,  # by a call of such a kernel with the dispatcher's arguments
         )
-        for argument, of, own, expression, default, kernel_default in zip(
-            schema.arguments, taken, kernel, to_kernel(function, release, symint=False), defaults, kernel_defaults
-        )
+        for argument, of, own, expression, default, kernel_default in columns
     ]
 
 

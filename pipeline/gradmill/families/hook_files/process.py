@@ -28,7 +28,8 @@ class Answer(Struct):
 
 
 class Process:
-    """A process that has loaded the modules of hooks. `seed`: of the order of sets of text."""
+    """A process that has loaded the modules of hooks: their names and texts, `hooks` first. `seed`: of the order of
+    sets of text."""
 
     def __init__(self, modules: tuple[tuple[str, str], ...], seed: int) -> None:
         child = files("gradmill.families.hook_files").joinpath("child.py").read_text()
@@ -64,7 +65,4 @@ class Process:
         self._child.communicate()
 
 
-@lru_cache(maxsize=_MOST)
-def process(modules: tuple[tuple[str, str], ...], seed: int = 0) -> Process:
-    """The process of modules, their names and texts, `hooks` first."""
-    return Process(modules, seed)
+process = lru_cache(maxsize=_MOST)(Process)  # the process that modules already have for a seed, or else a new one

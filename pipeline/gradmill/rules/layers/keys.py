@@ -17,10 +17,8 @@ from gradmill.specs.layers.reading import error_at
 def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSource, list[SpecError]]:
     """The description's rules for a file, and the errors in them: keys that are another generator's are dropped,
     version keys that it omits or misspells are added. `entry_keys`: the keys of the entries, each with whether its
-    values look like releases."""
+    values look like releases; none of those of the base."""
     errors: list[SpecError] = []
-    if not layer.layer:
-        return layer, errors
     known = (*KEYS[layer.role], *layer.drop, *layer.version_keys)
     others = tuple(name for name in entry_keys if name not in known)
     misspelt = {near: name for name in layer.version_keys if name not in entry_keys and (near := closest(name, others))}
@@ -50,13 +48,11 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
 
 def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[SpecError]:
     """The warnings about keys in a description that no entry of a file has."""
-    own = KEYS[layer.role] if layer.layer else ()
+    own = KEYS[layer.role]
     others = tuple(name for name in (*entry_keys, *own) if name not in (*layer.drop, *layer.keep))
-    named = {"drop": layer.drop, "keep": layer.keep, "versions": layer.version_keys}
+    named = {("drop",): layer.drop, ("keep",): layer.keep, ("versions", "keys"): layer.version_keys}
     for at, name in ((at, name) for at, names in named.items() for name in names if entry_keys):
-        is_misspelt = at == "versions" and closest(name, others)  # `settled` has it as an error
-        if name not in entry_keys and not (at == "keep" and name in own) and not is_misspelt:
+        is_misspelt = at[0] == "versions" and closest(name, others)  # `settled` has it as an error
+        if name not in entry_keys and not (at[0] == "keep" and name in own) and not is_misspelt:
             hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
-            path = (*layer.at, at, "keys") if at == "versions" else (*layer.at, at)
-            problem = f"no entry has the key '{name}'"
-            yield error_at(path, problem, hint, name, rule="unmatched-key")
+            yield error_at((*layer.at, *at), f"no entry has the key '{name}'", hint, name, rule="unmatched-key")

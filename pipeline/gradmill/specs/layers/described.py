@@ -103,7 +103,7 @@ class _Resolver:
         if found is None or not os.path.isfile(found.path):
             return None
         modules, lines = read_hooks(found.path, read_file)
-        keys = {name: f"hooks:{os.path.relpath(at, os.path.dirname(found.path))}" for name, at in modules.items()}
+        keys = {name: f"hooks:{os.path.basename(at)}" for name, at in modules.items()}
         self.files |= {keys[name]: Location(at) for name, at in modules.items()}
         return HookFile(keys, lines)
 

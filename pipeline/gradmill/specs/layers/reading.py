@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 from gradmill.model.regex import regex
 from gradmill.problems.names import closest
@@ -66,12 +66,11 @@ def read_description(file: str, data: bytes) -> tuple[str, dict[str, Any]]:
     """The text of the description in the bytes of `file`, and its value, for all releases. Raises a SpecError with all
     its errors."""
     text, value = parse_toml(file, data, "a description")
-    if errors := list(_errors(value, Description)):
+    errors = list(_errors(value, Description)) or list(_wrong_names(msgspec.convert(value, Description)))
+    if errors:
         raise DescriptionError(file, text, errors)
     if isinstance(value.get("base"), str):  # the short form
         value["base"] = {"specs": value["base"]}
-    if errors := list(_wrong_names(msgspec.convert(value, Description))):
-        raise DescriptionError(file, text, errors)
     return text, value
 
 
@@ -91,9 +90,9 @@ def _wrong_names(description: Description) -> Iterator[SpecError]:
 
 def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[SpecError]:
     """The errors of a value that should be of a type, each at its key."""
-    table, mapping, several = _forms(type_)
-    if isinstance(value, dict) and table is not None:
-        yield from _errors_in_table(value, table, path)
+    known, mapping, several = _forms(type_)
+    if isinstance(value, dict) and known:
+        yield from _errors_in_table(value, type_, known, path)
     elif isinstance(value, dict) and mapping:
         for key, item in value.items():
             yield from list(_errors(key, mapping[0], (*path, key))) or _errors(item, mapping[1], (*path, key))
@@ -109,9 +108,8 @@ def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[SpecError]:
             yield _of_value(path, value, type_, str(error))
 
 
-def _errors_in_table(value: dict[str, Any], table: type[Struct], path: Path) -> Iterator[SpecError]:
+def _errors_in_table(value: dict[str, Any], type_: Any, known: dict[str, FieldInfo], path: Path) -> Iterator[SpecError]:
     """The same for a table: also keys that are unknown, or missing, unless one looks like a missing one."""
-    known = {field.encode_name: field for field in fields(table)}
     unknown_keys = {key: closest(key, tuple(known)) for key in value if key not in known}
     found = []
     for key, near in unknown_keys.items():
@@ -125,7 +123,7 @@ def _errors_in_table(value: dict[str, Any], table: type[Struct], path: Path) -> 
         found += _errors(each, known[key].type, (*path, key)) if key in known else []
     if not found:
         try:
-            msgspec.convert(value, table)
+            msgspec.convert(value, type_)
         except msgspec.ValidationError as error:  # of keys that exclude one another
             found.append(error_at(path, str(error).partition(" - at `")[0]))
     yield from found
@@ -141,8 +139,7 @@ def _of_value(path: Path, value: Any, type_: Any, problem: str) -> SpecError:
     if said is not None and ("regex" in problem or "length" in problem):
         shown = f"'{value}'" if isinstance(value, str) else f"'{path[-1]}'"
         return error_at(path, f"{shown} {said['problem']}", said["hint"])
-    table = _forms(type_)[0] if problem.startswith("Expected `object`") else None
-    keys = ", ".join(table.__struct_encode_fields__) if table is not None else ""
+    keys = ", ".join(_forms(type_)[0]) if problem.startswith("Expected `object`") else ""
     hint = f"write a table: [{'.'.join(path)}] with {keys}" if keys else _EXAMPLES
     in_toml = _TYPES.sub(lambda types: _TYPE.sub(lambda each: _IN_TOML[each[0]], types[0]), problem)
     return error_at(path, in_toml[:1].lower() + in_toml[1:], hint)
@@ -155,17 +152,17 @@ def _inner(type_: Any) -> Iterator[Any]:
         yield from _inner(each)
 
 
-def _forms(type_: Any) -> tuple[type[Struct] | None, tuple[Any, ...], tuple[Any, ...]]:
-    """Of a type that a key may have: that of its table, and those of the members of a mapping and of a list."""
-    table, mapping, several = None, (), ()
+def _forms(type_: Any) -> tuple[dict[str, FieldInfo], tuple[Any, ...], tuple[Any, ...]]:
+    """Of a type that a key may have: the keys of its table, and the types of the members of a mapping and of a list."""
+    known, mapping, several = {}, (), ()
     for each in _alternatives(type_):
         if isinstance(each, type) and issubclass(each, Struct):
-            table = each
+            known = {field.encode_name: field for field in fields(each)}
         elif get_origin(each) is dict:
             mapping = get_args(each)
         elif get_origin(each) is tuple:
             several = get_args(each)
-    return table, mapping, several
+    return known, mapping, several
 
 
 def _alternatives(type_: Any) -> Iterator[Any]:
@@ -181,7 +178,7 @@ def meaning_of(path: Path) -> str:
     """What the key at a path of a description is for; "" if no table has it."""
     type_: Any = Description
     for key in path:
-        table, mapping, several = _forms(type_)
-        known = {field.encode_name: field.type for field in fields(table)} if table is not None else {}
-        type_ = known.get(key) or next(iter(several[:1] if key.isdecimal() else mapping[1:]), None)
+        known, mapping, several = _forms(type_)
+        members = several[:1] if key.isdecimal() else mapping[1:]
+        type_ = known[key].type if key in known else next(iter(members), None)
     return next((each.description or "" for each in getattr(type_, "__metadata__", ()) if each.description), "")

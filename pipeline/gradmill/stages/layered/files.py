@@ -68,8 +68,7 @@ def name_of(value: bytes, role: Role) -> str:
 def of_file(key: str, error: SpecError) -> Problem:
     """The problem for an error in a file, at its line or as a whole. The role identifies a plain set's file."""
     line, column = (error.line, error.column) if isinstance(error, TextError) else (1, 1)
-    role = role_of(key)
-    file = key if is_layered(key) else ""
+    role, file = role_of(key), key if is_layered(key) else ""
     return Problem(role, "", "", error.problem, error.hint, line=line, column=column, file=file, rule=error.rule)
 
 
@@ -79,11 +78,10 @@ def of_file(key: str, error: SpecError) -> Problem:
 @unkept
 def changed(db: Database, key: str) -> list[Line] | None:
     """The lines of a file after its diffs, each with its origin; None if it cannot be read."""
-    whole = text(db, key)
-    lines = None if whole is None else lines_of(whole)
-    for number, diff in enumerate(source(db, key).diffs, 1):
+    rules, lines = source(db, key), parse_file(db, key, lines_of)
+    for number, diff in enumerate(rules.diffs, 1):
         if lines is not None:
-            after = parse_file(db, diff, partial(apply, lines, number=number, name=source(db, key).file))
+            after = parse_file(db, diff, partial(apply, lines, number=number, name=rules.file))
             lines = lines if after is None else after  # it may have none left
     return lines
 
@@ -101,11 +99,11 @@ def described_text(db: Database, key: str) -> str | None:
     if rules.diffs:
         lines = changed(db, key)
         return None if lines is None else "\n".join(line.text for line in lines)
-    read = parse_file(db, key, lambda whole: (whole, check_lists(whole, rules.lists)))
-    for name, hint in read[1] if read is not None else ():
+    missing = parse_file(db, key, partial(check_lists, lists=rules.lists))
+    for name, hint in missing or ():
         message = (f"the file has no list '{name}'", hint, place_of_key(db, (*rules.at, "list")), name)
         db.report(Problem("set", "", "", *message, warning=True, rule="unmatched-list"))
-    return None if read is None else read[0]
+    return None if missing is None else text(db, key)
 
 
 @unkept

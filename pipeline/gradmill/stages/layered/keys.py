@@ -14,13 +14,7 @@ from gradmill.problems.problem import SpecError, nearest, problem_of
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
 from gradmill.query.query import query
-from gradmill.rules.layers.entry import (
-    Key,
-    applies,
-    changed,
-    listed_versions,
-    operator_of,
-)
+from gradmill.rules.layers.entry import Key, applies, changed, listed_versions, operator_of
 from gradmill.rules.layers.keys import settled
 from gradmill.specs.layers.lists import value_of, values_of
 from gradmill.specs.layers.reading import error_at

@@ -32,19 +32,16 @@ def about(db: Database) -> dict[str, FunctionFacts]:
     kernels: dict[str, str] = {}
     for name, head in all_heads(db):
         kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
-        other = kernels.setdefault(kernel, head.namespace)
+        is_first = kernels.setdefault(kernel, head.namespace) == head.namespace
         words = (*(words_of.item(db, name) or ()), *(["defined"] if name in differentiated else []))
-        facts[name] = FunctionFacts(
-            head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""
-        )
+        facts[name] = FunctionFacts(head.name, head.base, head.namespace, words, "" if is_first else kernel)
     return facts
 
 
 @query
 def namespaces(db: Database) -> list[str]:
     """The namespaces of all functions: PyTorch's, then the others by name."""
-    names = {head.namespace for _, head in all_heads(db)}
-    return [ATEN, *sorted(names - {ATEN})]
+    return [ATEN, *sorted({head.namespace for _, head in all_heads(db)} - {ATEN})]
 
 
 @query
