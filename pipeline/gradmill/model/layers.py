@@ -1,6 +1,6 @@
 """Layers of a spec set as the stages read them: the files with entries, and the changes to apply to the entries."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from msgspec import Meta, Struct
 
@@ -76,8 +76,7 @@ def listed(words: Words) -> tuple[str, ...]:
 
 def role_of(key: str) -> Role:
     """The role of a spec file: the part of its key before the colon."""
-    role: Role = key.partition(":")[0]  # type: ignore[assignment]
-    return role
+    return cast(Role, key.partition(":")[0])
 
 
 def entry_operator(entry: str) -> str:

@@ -38,7 +38,7 @@ def unknown(
     """A problem of a name that is not among the known ones. `problem` has `{}` for it; `hint`: if none is similar."""
     if name not in known:
         near = nearest(name, known) or hint or f"known: {', '.join(known)}"
-        yield error_at(path, problem.format(name), near, name, rule)
+        yield error_at(path, problem.replace("{}", name), near, name, rule)
 
 
 class DescriptionError(SpecError):

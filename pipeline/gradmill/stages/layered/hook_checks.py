@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradmill.families.hook_files.process import Answer
 from gradmill.families.table import FAMILIES
 from gradmill.model.units import Unit
 from gradmill.query.database import Database
@@ -37,7 +36,7 @@ def pure(db: Database) -> bool:
         if one != other:
             error = "it returned two values for the same arguments"
             hint = "use no clock, random number, order of a set or earlier call"
-            report(db, call, Answer(error=error), hint)
+            report(db, call, error, hint=hint)
             return False
     return True
 

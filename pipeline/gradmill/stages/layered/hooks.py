@@ -92,7 +92,7 @@ def texts(db: Database) -> dict[str, str]:
     found = _value(db, call) or {}
     for name in found:
         if not name or name.startswith(".") or set(name) & set("/\\\0\n"):
-            report(db, call, Answer(error=f"'{name}' cannot name a file"))
+            report(db, call, f"'{name}' cannot name a file")
             return {}
     return found
 
@@ -120,7 +120,7 @@ def _value(db: Database, call: Call) -> Any:
     """The value that a hook returns; None if it fails, which is reported."""
     found = answer(db, call)
     if found.error:
-        report(db, call, found)
+        report(db, call, found.error, found.at)
     return found.value
 
 
@@ -128,15 +128,15 @@ def answer(db: Database, call: Call, seed: int = 0) -> Answer:
     """What a hook returns in the process of a seed."""
     own = hooks(db)
     assert own is not None
-    texts = {name: decode_text(db.input(spec_label(key)) or b"") for name, key in own.modules.items()}
-    return process(tuple(texts.items()), seed).call(call.hook, *call.arguments)
+    modules = {name: decode_text(db.input(spec_label(key)) or b"") for name, key in own.modules.items()}
+    return process(tuple(modules.items()), seed).call(call.hook, *call.arguments)
 
 
-def report(db: Database, call: Call, failure: Answer, hint: str = "") -> None:
+def report(db: Database, call: Call, error: str, at: tuple[str, int] = ("", 0), hint: str = "") -> None:
     """Reports an error of a hook, at the line that it is from or that defines it."""
     own = hooks(db)
     assert own is not None
-    module, line = failure.at if failure.at[1] else (next(iter(own.modules)), own.lines[call.hook])
+    module, line = at if at[1] else (next(iter(own.modules)), own.lines[call.hook])
     called = f"{call.hook}({call.what})" if call.what else call.hook
     key = own.modules[module]
-    db.report(Problem("hooks", "", call.op, failure.error, hint, (called,), line=line, column=1, file=key))
+    db.report(Problem("hooks", "", call.op, error, hint, (called,), line=line, column=1, file=key))
