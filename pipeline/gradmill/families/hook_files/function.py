@@ -40,9 +40,8 @@ def arguments_of(function: NativeFunction, release: Release) -> list[Seen]:
     places = {argument.name: place for place, own in groups.items() for argument in own}
     taken, kernel = parameters(schema, passing_of(function, release, symint=True)), _kernel(function, release)
     defaults, kernel_defaults = (native_defaults(function, release, symint=symint) for symint in (True, False))
-    columns = zip(
-        schema.arguments, taken, kernel, to_kernel(function, release, symint=False), defaults, kernel_defaults
-    )
+    passed_on = to_kernel(function, release, symint=False)
+    columns = zip(schema.arguments, taken, kernel, passed_on, defaults, kernel_defaults)
     return [
         _seen(
             name=argument.name,

@@ -25,12 +25,11 @@ def parse_toml(file: str, data: bytes, what: str) -> tuple[str, dict[str, Any]]:
     """The text of a TOML file, and its value. SpecError with the place if it is not TOML. `what`: for the hint."""
     try:
         text = decode_text(data)
-        try:
-            return text, tomllib.loads(text)
-        except (ValueError, RecursionError) as error:  # numbers with thousands of digits raise ValueError too
-            raise conflict_marker(text) or _syntax(text, error, what) from error
+        return text, tomllib.loads(text)
     except TextError as error:
         raise error.in_file(file) from error
+    except (ValueError, RecursionError) as error:  # numbers with thousands of digits raise ValueError too
+        raise (conflict_marker(text) or _syntax(text, error, what)).in_file(file) from error
 
 
 def _syntax(text: str, error: Exception, what: str) -> TextError:

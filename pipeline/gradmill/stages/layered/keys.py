@@ -78,11 +78,10 @@ def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw 
     if not isinstance(value, dict):
         return raw
     entry, unmatched = changed(value, of)
+    versions = of.versions
     try:
-        if of.versions is not None:
-            listed = releases_of(db, key, of.versions.all)
-            if not applies(value, of.versions, listed, version(db)):
-                return None
+        if versions is not None and not applies(value, versions, releases_of(db, key, versions.all), version(db)):
+            return None
     except SpecError as error:
         entry_name = f"{name}{LAYER_MARK}{of.layer}" if of.layer else name
         db.report(replace(problem_of(error, role_of(key), entry_name, operator_of(name)), file=key))
