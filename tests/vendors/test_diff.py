@@ -51,13 +51,8 @@ def test_random_diffs_apply_as_patch_applies_them(seed: int, tmp_path: Path) -> 
 def test_lines_know_where_they_are_from() -> None:
     diff = "@@ -1,2 +1,3 @@\n a\n+x\n b\n"
     actual = apply(lines_of("first\na\nb\n"), diff, 1)
-    assert [(line.text, line.file, line.line) for line in actual] == [
-        ("first", 0, 1),
-        ("a", 0, 2),
-        ("x", 1, 3),
-        ("b", 0, 3),
-        ("", 0, 4),
-    ]
+    expected = [("first", 0, 1), ("a", 0, 2), ("x", 1, 3), ("b", 0, 3), ("", 0, 4)]
+    assert [(line.text, line.file, line.line) for line in actual] == expected
 
 
 def test_a_part_after_the_last_line_went_does_not_apply() -> None:
