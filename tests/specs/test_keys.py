@@ -16,11 +16,12 @@ from gradmill.rules.derivatives.definition import parse_definition
 from gradmill.rules.layers.keys import settled
 from gradmill.rules.native.entry import parse_entry
 from gradmill.rules.native.python_names import ignored_keys
-from gradmill.rules.native.settings import settings_of
+from gradmill.rules.native.settings import Known, settings_of
 from gradmill.specs.values import NodeBudget, load_document, plain_value
 
 SCHEMA = "f(Tensor self) -> Tensor"
 RELEASE = resolve("2.13.0")
+KNOWN = Known(frozenset(), RELEASE, parser(frozenset(RELEASE.base_types)))
 
 
 @pytest.fixture(autouse=True)
@@ -31,14 +32,14 @@ def _added(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def hint_of(entry: dict[str, Any]) -> str:
     with pytest.raises(SpecError) as raised:
-        parse_entry(entry, frozenset(), RELEASE, parser(frozenset(RELEASE.base_types)))
+        parse_entry(entry, *KNOWN)
     return raised.value.hint
 
 
 def test_a_function_has_it() -> None:
-    assert settings_of({"func": SCHEMA, "added_key": True}) == {"added_key": True}
+    assert settings_of({"func": SCHEMA, "added_key": True}, KNOWN) == {"added_key": True}
     with pytest.raises(SpecError, match="neither True nor False"):
-        settings_of({"func": SCHEMA, "added_key": 1})
+        settings_of({"func": SCHEMA, "added_key": 1}, KNOWN)
     assert hint_of({"func": SCHEMA, "aded_key": True}) == "did you mean 'added_key'?"
 
 

@@ -37,15 +37,16 @@ class Row(Struct, frozen=True, gc=False):
 
 
 def parse_dispatch(raw: object, release: Release) -> list[Row] | None:
-    """The rows of a dispatch table, each with one key; None if an op has none. Raises one SpecError for all rows."""
+    """The rows of a dispatch table, each with one key; None if an op has none. Raises one SpecError for all rows. The
+    fields of this module's errors are within the table."""
     if raw is None:
         return None
     if not isinstance(raw, dict):
-        raise SpecError(f"dispatch is not a mapping: {raw!r}", "write KEY: kernel rows", field=("dispatch",))
+        raise SpecError(f"dispatch is not a mapping: {raw!r}", "write KEY: kernel rows")
     rows, errors = [], Errors()
     for keys, value in ((keys, value) for keys, value in raw.items() if keys != LINE):
         if not isinstance(keys, str) or not isinstance(value, str):
-            field = ("dispatch", keys) if isinstance(keys, str) else ("dispatch",)
+            field = (keys,) if isinstance(keys, str) else ()
             errors.add(SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=field))
             continue
         for key in (k.strip() for k in keys.split(",")):
@@ -63,14 +64,9 @@ def kernels_of(
 ) -> dict[str, Kernel]:
     """The kernels by dispatch key. An op without a table is composite-implicit under its own name."""
     if rows is None:
-        if structured or delegated:
-            return {}
-        _check_factory(schema)
-        return {IMPLICIT: Kernel(cpp_name(schema))}
+        return {} if structured or delegated else {IMPLICIT: Kernel(cpp_name(schema))}
     if manual:
-        raise SpecError(
-            "dispatch has no effect with manual_kernel_registration", "drop one of them", field=("dispatch",)
-        )
+        raise SpecError("dispatch has no effect with manual_kernel_registration", "drop one of them")
     dispatch = {
         row.key: replace(row.kernel, structured=True)
         if structured and row.key in release.structured_keys
@@ -88,7 +84,7 @@ def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecE
         hint = nearest(key, release.kernel_keys)
         if release.described:
             hint = f"{hint} {_OUTSIDE}".lstrip()
-        error = SpecError(f"unknown dispatch key '{key}'", hint, field=("dispatch", field), needle=key)
+        error = SpecError(f"unknown dispatch key '{key}'", hint, field=(field,), needle=key)
         return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
     problem = f"dispatch key '{key}' of kernel '{kernel}' cannot have a kernel here"
     hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"
@@ -96,7 +92,7 @@ def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecE
         hint = f"autograd's kernels are made from derivatives.yaml; {hint}"
     if release.described:
         hint = f'{hint}; or add it in [[facts]] of the description: add.kernel_keys = ["{key}"]'
-    error = SpecError(problem, hint, field=("dispatch", field), needle=key)
+    error = SpecError(problem, hint, field=(field,), needle=key)
     return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
 
 
@@ -105,9 +101,7 @@ def _kernel(value: str, field: str) -> Kernel:
     if not namespaces:
         return Kernel(name)
     if len(namespaces) > 3:
-        raise SpecError(
-            f"kernel '{value}' has more than three levels of namespace", field=("dispatch", field), needle=value
-        )
+        raise SpecError(f"kernel '{value}' has more than three levels of namespace", field=(field,), needle=value)
     return Kernel(name, f"{'::'.join(namespaces) or 'at'}::native")
 
 
@@ -115,12 +109,11 @@ def _check_singleton(dispatch: dict[str, Kernel], count: int, redundant: bool, d
     if count != 1:
         return
     if redundant:
-        raise SpecError("the dispatch table repeats the default", "delete it", field=("dispatch",))
+        raise SpecError("the dispatch table repeats the default", "delete it")
     if not delegated and set(dispatch) == {IMPLICIT} and not dispatch[IMPLICIT].supports_symint:
         raise SpecError(
             f"the only kernel is {IMPLICIT}: '{dispatch[IMPLICIT].name}'",
             f"rename the kernel to '{cpp_name(schema)}' and delete the dispatch table",
-            field=("dispatch",),
         )
 
 
@@ -130,21 +123,18 @@ def _check_composites(dispatch: dict[str, Kernel]) -> None:
         return
     if len(composites) == 2 and EXPLICIT_NON_FUNCTIONAL not in composites and IMPLICIT_NESTED in composites:
         return
-    raise SpecError(
-        f"more than one composite kernel: {', '.join(sorted(composites))}",
-        "each strictly covers the others: keep one",
-        field=("dispatch",),
-    )
+    problem = f"more than one composite kernel: {', '.join(sorted(composites))}"
+    raise SpecError(problem, "each strictly covers the others: keep one")
 
 
-def _check_factory(schema: Schema) -> None:
+def check_factory(schema: Schema) -> None:
+    """Refuses a factory function, which is one without a dispatch table."""
     name = schema.name.unqualified
     factory = schema.options_index is not None and not any(is_tensor_like(a.type) for a in schema.inputs)
     if name.startswith("new_") or name.endswith("_like") or factory:
         raise SpecError(
             f"factory function '{name}' has no dispatch table",
             f"add dispatch: {{{EXPLICIT}: {name}}}: a factory must not be decomposed under __torch_dispatch__",
-            field=("func",),
         )
 
 

@@ -7,11 +7,10 @@ torchgen: `model.NativeFunction.from_yaml`, `model.NativeFunction.validate_unstr
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from gradmill.grammar.checks import unwritten_out
-from gradmill.grammar.names import parse_operator_name
 from gradmill.grammar.schema import SchemaParser
 from gradmill.model.keys import KEYS, LINE, SHARED
 from gradmill.model.native import Kernel, NativeFunction, UfuncLoop
@@ -20,14 +19,9 @@ from gradmill.problems.problem import Errors, SpecError, at_field, nearest
 from gradmill.releases.elsewhere import dated
 from gradmill.releases.model import Release
 from gradmill.rules.derivatives.definition import no_such_key
-from gradmill.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, kernels_of, parse_dispatch
+from gradmill.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, check_factory, kernels_of
 from gradmill.rules.native.heads import is_view
-from gradmill.rules.native.precompute import parse_precompute
-from gradmill.rules.native.settings import settings_of
-from gradmill.rules.native.ufunc import parse_ufunc
-
-Entry = Mapping[str, object]
-
+from gradmill.rules.native.settings import Known, settings_of
 
 _FOREIGN = "if it is the vendor's, list it in `drop` of this file in the description"
 
@@ -43,52 +37,39 @@ def parse_entry(
     if "func" in entry:
         _check_keys(entry, errors, layered=layered)
     with errors:
-        namespace, schema = _schema(entry, parser)
+        if entry.get("func") is None:
+            hint = "write func: name.overload(arguments) -> returns"
+            raise no_such_key(entry, "func", "the entry has no func", hint)
+        with at_field("func"):
+            namespace, schema = _schema(entry["func"], parser)
     with errors:
-        variants = _variants(entry)
-    with errors:
-        settings = settings_of(entry)
-    with errors:
-        ufunc = parse_ufunc(entry.get("ufunc_inner_loop", {}), release)
-    with errors:
-        rows = parse_dispatch(entry.get("dispatch"), release)
-    with errors:
-        names = _tags(entry, tags, release, parser)
-    with errors:
-        autogen = _autogen(entry)
-    with errors:
-        precomputed = parse_precompute(entry.get("precomputed"), parser)
+        settings = settings_of(entry, Known(tags, release, parser))
     errors.check()  # the rules between keys are about valid values
 
-    structured, delegate = settings.get("structured", False), settings.get("structured_delegate")
-    if settings.get("python_module") is not None and "method" in variants:
+    structured, delegated = settings.get("structured", False), settings.get("structured_delegate") is not None
+    rows, names = settings.pop("dispatch", None), settings.pop("tags", ())
+    if settings.get("python_module") is not None and "method" in settings.get("variants", ()):
         errors.add(SpecError("functions in a python_module cannot be methods", "drop 'method'", field=("variants",)))
     if entry.get("precomputed") is not None and not structured:
         problem, hint = "precomputed on an op that is not structured", "add structured: True"
         errors.add(SpecError(problem, hint, field=("precomputed",)))
     dispatch: dict[str, Kernel] = {}
+    manual = settings.get("manual_kernel_registration", False)
     with errors:
-        manual = bool(entry.get("manual_kernel_registration"))
-        dispatch = kernels_of(
-            rows=rows,
-            schema=schema,
-            structured=structured,
-            delegated=delegate is not None,
-            manual=manual,
-            release=release,
-        )
-        _add_loops(dispatch, schema, structured, ufunc, release)
-        _check_delegated(dispatch, delegate, release)
+        if rows is None and not structured and not delegated:
+            with at_field("func"):
+                check_factory(schema)
+        with at_field("dispatch"):
+            dispatch = kernels_of(rows, schema, structured, delegated, manual, release)
+        _add_loops(dispatch, schema, structured, settings.get("ufunc_inner_loop", {}), release)
+        if delegated:
+            _check_delegated(dispatch, release)
     function = NativeFunction(
         func=schema,
         namespace=namespace,
-        variants=variants,
         dispatch=dispatch,
-        tags=tuple(sorted({*names, *_automatic_tags(namespace, schema, tags, release)})),
-        autogen=autogen,
-        precomputed=precomputed,
-        ufunc_inner_loop=ufunc,
-        is_abstract=delegate is not None or not composite_implicit_only(dispatch),
+        tags=tuple(sorted({*_tags(names, tags, release, parser), *_automatic_tags(namespace, schema, tags, release)})),
+        is_abstract=delegated or not composite_implicit_only(dispatch),
         **settings,
     )
     if function.use_const_ref_for_mutable_tensors and schema.out and release.const_ref_refuses_out:
@@ -107,7 +88,7 @@ def parse_entry(
     return function
 
 
-def _check_keys(entry: Entry, errors: Errors, *, layered: bool) -> None:
+def _check_keys(entry: Mapping[str, object], errors: Errors, *, layered: bool) -> None:
     known = KEYS["native"]
     for key in entry:
         if key not in known:
@@ -120,49 +101,16 @@ def composite_implicit_only(dispatch: Mapping[str, Kernel]) -> bool:
     return bool(dispatch) and dispatch.keys() <= {IMPLICIT, IMPLICIT_NESTED}
 
 
-def _schema(entry: Entry, parser: SchemaParser) -> tuple[str, Schema]:
-    text = entry.get("func")
-    if text is None:
-        hint = "write func: name.overload(arguments) -> returns"
-        raise no_such_key(entry, "func", "the entry has no func", hint)
+def _schema(text: object, parser: SchemaParser) -> tuple[str, Schema]:
+    """The namespace and the schema of a function."""
     if not isinstance(text, str):
-        raise SpecError(f"not text: {text!r}", field=("func",))
+        raise SpecError(f"not text: {text!r}")
     *namespaces, schema = text.split("::")
-    if len(namespaces) > 1 and "(" not in "".join(namespaces):
-        raise SpecError(
-            f"more than one level of namespace: '{'::'.join(namespaces)}'", "write namespace::name(…)", field=("func",)
-        )
-    with at_field("func"):
-        if "(" in "".join(namespaces):  # a type is written as in C++
-            parser.parse(text.partition("(")[0].rpartition("::")[2] + text[text.index("(") :])
-        return (namespaces[0] if namespaces and namespaces[0] else "aten"), parser.parse(schema)
-
-
-def _variants(entry: Entry) -> tuple[str, ...]:
-    if "variants" not in entry:
-        return ("function",)
-    text = entry["variants"]
-    if not isinstance(text, str):
-        raise SpecError(f"not text: {text!r}", "write function, method or both", field=("variants",))
-    names = text.split(", ")
-    errors = Errors()
-    for name in names:
-        if name not in KEYS["native"]["variants"].words:
-            hint = "write function, method or both"
-            errors.add(SpecError(f"unknown variant '{name}'", hint, field=("variants",), needle=name))
-    errors.check()
-    return tuple(sorted(set(names)))
-
-
-def _autogen(entry: Entry) -> tuple[str, ...]:
-    text = entry.get("autogen", "")
-    if not isinstance(text, str):
-        raise SpecError(f"not text: {text!r}", field=("autogen",))
-    names = text.split(", ") if text else []
-    with at_field("autogen"):
-        for name in names:
-            parse_operator_name(name)
-    return tuple(names)
+    if "(" in "".join(namespaces):  # a type is written as in C++
+        parser.parse(text.partition("(")[0].rpartition("::")[2] + text[text.index("(") :])
+    elif len(namespaces) > 1:
+        raise SpecError(f"more than one level of namespace: '{'::'.join(namespaces)}'", "write namespace::name(…)")
+    return (namespaces[0] if namespaces and namespaces[0] else "aten"), parser.parse(schema)
 
 
 def _add_loops(
@@ -181,34 +129,22 @@ def _add_loops(
         dispatch[key] = Kernel(f"ufunc_{schema.name.unqualified}_{key}", structured=True)
 
 
-def _check_delegated(dispatch: Mapping[str, Kernel], delegate: str | None, release: Release) -> None:
-    for key in dispatch if delegate is not None else ():
+def _check_delegated(dispatch: Mapping[str, Kernel], release: Release) -> None:
+    for key in dispatch:
         if key in release.structured_keys:
             raise SpecError(
                 f"dispatch names {key}, but the op is delegated", "drop the row", field=("dispatch",), needle=key
             )
 
 
-def _tags(entry: Entry, known: frozenset[str], release: Release, parser: SchemaParser) -> set[str]:
-    raw = entry.get("tags", [])
-    names = [raw] if isinstance(raw, str) else raw
-    if not isinstance(names, list):
-        raise SpecError(f"tags is neither a name nor a list of names: {raw!r}", field=("tags",))
-    shared = [each[SHARED] for each in names if isinstance(each, dict) and SHARED in each]
-    names = [each for each in names if not (isinstance(each, dict) and SHARED in each)]
-    errors = Errors()
-    for name in names:
-        if not isinstance(name, str) or name not in known:
-            hint = nearest(str(name), known) or "declare it in tags.yaml"
-            if isinstance(name, str) and "," in name:
-                hint = f"write a list: [{name}]"
-            errors.add(SpecError(f"unknown tag '{name}'", hint, field=("tags",), needle=str(name)))
-    errors.check()
-    found = set(names)
-    for func in shared:  # errors are reported in the entry of this schema
-        with suppress(SpecError):
-            found.update(_automatic_tags(*_schema({"func": func}, parser), known, release))
-    return found
+def _tags(listed: Iterable[object], known: frozenset[str], release: Release, parser: SchemaParser) -> Iterator[str]:
+    """The tags of an entry; in place of the schema of another one with the same list, those that it receives."""
+    for each in listed:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            with suppress(SpecError):  # errors are reported in the entry of this schema
+                yield from _automatic_tags(*_schema(each[SHARED], parser), known, release)
 
 
 def _automatic_tags(namespace: str, schema: Schema, known: frozenset[str], release: Release) -> list[str]:

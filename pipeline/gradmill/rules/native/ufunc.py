@@ -13,24 +13,21 @@ from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases.elsewhere import dated
 from gradmill.releases.model import Release
 
-_FIELD = "ufunc_inner_loop"
-
 
 def parse_ufunc(raw: object, release: Release) -> dict[str, UfuncLoop]:
     """The loops by ufunc key. A bare `name (dtypes)` is the generic loop. Raises a SpecError."""
     if isinstance(raw, str):
-        return {"Generic": _loop(raw, (_FIELD,), release)}
+        return {"Generic": _loop(raw, (), release)}
     if not isinstance(raw, dict):
-        raise SpecError(f"{_FIELD} is neither text nor a mapping: {raw!r}", field=(_FIELD,))
+        raise SpecError(f"ufunc_inner_loop is neither text nor a mapping: {raw!r}")
     loops = {}
     for key, value in ((key, value) for key, value in raw.items() if key != LINE):
         if not isinstance(key, str) or not isinstance(value, str):
-            raise SpecError(f"illegal {_FIELD} row {key!r}: {value!r}", field=(_FIELD,))
+            raise SpecError(f"illegal ufunc_inner_loop row {key!r}: {value!r}")
         if key not in release.ufunc_loops:
-            raise SpecError(
-                f"unknown ufunc key '{key}'", nearest(key, release.ufunc_loops), field=(_FIELD, key), at_key=True
-            )
-        loops[key] = _loop(value, (_FIELD, key), release)
+            hint = nearest(key, release.ufunc_loops)
+            raise SpecError(f"unknown ufunc key '{key}'", hint, field=(key,), at_key=True)
+        loops[key] = _loop(value, (key,), release)
     return loops
 
 
