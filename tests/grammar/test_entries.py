@@ -15,7 +15,7 @@ from steps import assert_linear
 
 from gradmill.problems.problem import Role, SpecError, TextError
 from gradmill.specs import entries, plain
-from gradmill.specs.values import NodeBudget, load_document, plain_value
+from gradmill.specs.values import PlainValues, load_document
 
 FILES: dict[Role, str] = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
 MUTATIONS = 4_000
@@ -44,7 +44,7 @@ def yaml_value(text: str) -> object:
     nodes = load_document(f"{text}\n") or []
     if len(nodes) != 1:
         raise TextError("not one entry", "", 1, 1)
-    return plain_value(nodes[0], NodeBudget(text), "native")
+    return PlainValues(text, "native").of(nodes[0])
 
 
 def cut_values(text: str, role: Role = "derivatives") -> list[object]:

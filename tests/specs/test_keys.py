@@ -17,7 +17,7 @@ from gradmill.rules.layers.keys import settled
 from gradmill.rules.native.entry import parse_entry
 from gradmill.rules.native.python_names import ignored_keys
 from gradmill.rules.native.settings import Known, settings_of
-from gradmill.specs.values import NodeBudget, load_document, plain_value
+from gradmill.specs.values import PlainValues, load_document
 
 SCHEMA = "f(Tensor self) -> Tensor"
 RELEASE = resolve("2.13.0")
@@ -51,7 +51,7 @@ def test_a_definition_has_it() -> None:
         parse_definition({"name": SCHEMA, "aded_key": True, **rows}, RELEASE)
     assert raised.value.hint == "did you mean 'added_key'?"
     (node,) = load_document(f"- name: {SCHEMA}\n  added_key: 'grad + 1'\n  dispatch: {{}}\n  other: {{1: 2}}\n") or []
-    value = plain_value(node, NodeBudget(""), "derivatives")
+    value = PlainValues("", "derivatives").of(node)
     own = cast(dict[str, Any], value)
     assert parse_definition({key: own[key] for key in ("name", "added_key")}, RELEASE)[0].dispatch[0][1] == ()
 

@@ -26,7 +26,7 @@ from gradmill.model.backends import (
     OwnNode,
 )
 from gradmill.problems.problem import SpecError, TextError, all_of, nearest
-from gradmill.specs.values import NodeBudget, load_node, plain_value, text_error
+from gradmill.specs.values import PlainValues, load_node, text_error
 
 _BACKEND, _CLASS, _NAMESPACE, _NODES = "backend", "class_name", "cpp_namespace", "non_native"
 _GUARD, _OUT = "device_guard", "use_out_as_primary"
@@ -166,7 +166,7 @@ def read_backend(text: str, schemas: SchemaParser, *, lazy: bool) -> BackendFile
     root = load_node(text)
     if root is None:
         raise TextError("the file is empty", "write backend: Lazy, cpp_namespace: torch::lazy, supported: […]", 1, 1)
-    value = plain_value(root, NodeBudget(text), "tags")
+    value = PlainValues(text, "tags").of(root)
     if not isinstance(root, MappingNode) or not isinstance(value, dict):
         raise text_error(root, "the file is not a mapping", "write backend: Lazy, and lists of operators")
     reader = _Reader(schemas, lazy=lazy)

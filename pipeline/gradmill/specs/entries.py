@@ -8,8 +8,6 @@ with sorted keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -117,14 +115,14 @@ def parse_one(text: str, role: Role) -> bytes:
     """
     value: object = plain.read(text)
     if value is None:
-        from gradmill.specs.values import load_document
+        from gradmill.specs.values import PlainValues, load_document
 
         if refers(text):
             raise TextError("the entry refers to another one", "", 1, 1)
         nodes = load_document(f"{text}\n") or []
         if len(nodes) != 1:
             raise TextError("the text cannot be cut into entries", "", 1, 1)
-        value = _builder(text, role)(nodes[0])
+        value = PlainValues(text, role).of(nodes[0])
     return encoded(value, role)
 
 
@@ -133,7 +131,7 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
 
     Raises a TextError at the place of an error in the text, and a SpecError if the file has no entries.
     """
-    from gradmill.specs.values import check_written_out, load_document
+    from gradmill.specs.values import PlainValues, check_written_out, load_document
 
     try:
         nodes = load_document(text)
@@ -141,8 +139,7 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
             raise SpecError("the file is empty", "it must be a list of entries")
         if role == "derivatives" and len(set(map(id, nodes))) < len(nodes):
             check_written_out(text)
-        build = _builder(text, role)
-        values = list(map(build, nodes))
+        values = list(map(PlainValues(text, role).of, nodes))
         if role == "native":
             _note_shared_tags(nodes, values)
         return [(piece, encoded(value, role)) for piece, value in zip(_pieces_of(nodes, text), values)]
@@ -180,13 +177,6 @@ def unused_anchors(text: str) -> list[TextError]:
         error.rule = "unused-anchor"
         errors.append(error)
     return errors
-
-
-def _builder(text: str, role: Role) -> Callable[[Node], object]:
-    """A function that turns the YAML nodes of `text` into plain values."""
-    from gradmill.specs.values import NodeBudget, plain_value
-
-    return partial(plain_value, budget=NodeBudget(text), role=role)
 
 
 def _pieces_of(nodes: list[Node], text: str) -> list[Piece]:

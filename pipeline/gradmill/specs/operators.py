@@ -12,7 +12,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from gradmill.model.operators import OVERLOADS, ListedOperator
 from gradmill.problems.problem import TextError, all_of, nearest
-from gradmill.specs.values import NodeBudget, load_node, plain_value, text_error
+from gradmill.specs.values import PlainValues, load_node, text_error
 
 
 class _Form(NamedTuple):
@@ -62,7 +62,7 @@ def read_operators(text: str) -> list[ListedOperator] | None:
     root = load_node(text)
     if root is None:
         raise TextError("the file is empty", "write 'operators: {}' to select no operator", 1, 1)
-    value = plain_value(root, NodeBudget(text), "tags")  # refuses what no spec file may contain
+    value = PlainValues(text, "tags").of(root)  # refuses what no spec file may contain
     errors: list[TextError] = []
     listed: list[ListedOperator] | None
     if isinstance(root, SequenceNode) and isinstance(value, list):

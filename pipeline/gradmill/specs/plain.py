@@ -2,7 +2,7 @@
 
 Nearly all entries of PyTorch's files are lines of `key: value`, with mappings or a list below some keys. `read`
 accepts those if their meaning in YAML is certain, and leaves everything else to PyYAML. Its result always equals that
-of `values.plain_value` for the same text.
+of `values.PlainValues` for the same text.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import ast
 
 MAX_BYTES = 16 << 20  # upstream's largest file has 0.7 MB
-MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
 
 _ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -83,9 +82,3 @@ def conflict_marker(text: str, marks: str = "<>=") -> TextError | None:
     error.needle = match.group()
     error.rule = "conflict-marker"
     return error
-
-
-def too_deep(line: int, column: int) -> TextError:
-    """The error for collections nested deeper than MAX_DEPTH."""
-    problem = f"collections are nested deeper than {MAX_DEPTH}"
-    return TextError(problem, "spec files are lists of flat mappings", line, column)

@@ -15,7 +15,6 @@ from gradmill.model.entries import ODD_SET, ODD_VALUE
 from gradmill.model.keys import KEYS
 from gradmill.model.regex import regex
 from gradmill.problems.problem import Role, TextError
-from gradmill.specs.text import MAX_DEPTH, too_deep
 
 _STR = "tag:yaml.org,2002:str"
 
@@ -29,6 +28,8 @@ _LISTED = "output_differentiability"
 _DISPATCH = "dispatch"
 _READ_WITH_DISPATCH = KEYS["derivatives"]  # the only keys that upstream reads of a derivative with `dispatch:`
 _ALIASED_NODES = 50_000  # how many values the aliases of one file may expand to
+_MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
+_TOO_DEEP = f"collections are nested deeper than {_MAX_DEPTH}", "spec files are lists of flat mappings"
 _INT_DIGITS = 100  # PyYAML parses a base-60 number in time quadratic in its length
 _CONSTRUCTORS = {f"tag:yaml.org,2002:{name}": f"construct_yaml_{name}" for name in ("bool", "int", "float", "null")}
 # Values that no key of a spec file accepts; each is kept as a mapping that cannot be confused with another value.
@@ -59,14 +60,13 @@ def load_document(text: str) -> list[Node] | None:
 
 
 def _check_depth(text: str) -> None:
-    """Refuses nesting deeper than MAX_DEPTH. It reads events only: composing nodes recurses once a level."""
+    """Refuses nesting deeper than _MAX_DEPTH. It reads events only: composing nodes recurses once a level."""
     depth = 0
     with suppress(yaml.YAMLError):  # composing the nodes reports these errors
         for event in yaml.parse(text, Loader=Loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > MAX_DEPTH:
-                assert event.start_mark is not None
-                raise too_deep(event.start_mark.line + 1, event.start_mark.column + 1)
+            if depth > _MAX_DEPTH:
+                raise text_error(event, *_TOO_DEEP)
 
 
 def check_written_out(text: str) -> None:
@@ -74,10 +74,7 @@ def check_written_out(text: str) -> None:
     depth = 0
     for event in yaml.parse(text, Loader=Loader):
         if depth == 1 and isinstance(event, yaml.AliasEvent):
-            mark = event.start_mark
-            assert mark is not None
-            problem = f"the entry is an alias, '*{event.anchor}', of another one"
-            raise TextError(problem, "write the entry out", mark.line + 1, mark.column + 1)
+            raise text_error(event, f"the entry is an alias, '*{event.anchor}', of another one", "write the entry out")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
 
 
@@ -151,43 +148,34 @@ def _syntax(error: yaml.MarkedYAMLError) -> TextError:
     return TextError(f"not YAML: {text}", hint, line, column)
 
 
-class NodeBudget:
-    """How many values a file may expand to: one for each character, and _ALIASED_NODES more for aliases."""
-
-    def __init__(self, text: str) -> None:
-        self._left = len(text) + _ALIASED_NODES
-
-    def take(self, node: Node, count: int) -> None:
-        """Takes `count` values from the budget for `node`; raises a TextError at the node if too few are left."""
-        self._left -= count
-        if self._left < 0:
-            raise text_error(node, "aliases expand without end", "write the values out")
-
-
-def plain_value(node: Node, budget: NodeBudget, role: Role | None = None) -> object:
-    """A node as dicts, lists, text, numbers, booleans and None. `role` is the role of the file for an entry, else None.
+class PlainValues:
+    """Turns the YAML nodes of a text into dicts, lists, text, numbers, booleans and None. `role` is that of the file if
+    they are entries, else None.
 
     Keys that are not text are read as text in values that upstream ignores, and refused in all others.
     """
-    keys = [key.value for key, _ in node.value] if isinstance(node, MappingNode) and role == "derivatives" else []
-    return _Builder(role == "tags", budget).build(node, _READ_WITH_DISPATCH if _DISPATCH in keys else None)
 
-
-class _Builder:
-    def __init__(self, any_key: bool, budget: NodeBudget) -> None:
-        self._any_key = any_key
-        self._budget = budget
+    def __init__(self, text: str, role: Role | None = None) -> None:
+        self._role = role
+        self._any_key = role == "tags"
+        self._left = len(text) + _ALIASED_NODES  # how many values the text may expand to
         self._open: set[int] = set()
 
-    def build(self, node: Node, read: Collection[str] | None = None) -> object:
+    def of(self, node: Node) -> object:
+        """The value of a node; raises a TextError for one that upstream refuses."""
+        is_definition = isinstance(node, MappingNode) and self._role == "derivatives"
+        keys = [key.value for key, _ in node.value] if is_definition else []
+        return self._build(node, _READ_WITH_DISPATCH if _DISPATCH in keys else None)
+
+    def _build(self, node: Node, read: Collection[str] | None = None) -> object:
         """The value of a node. `read` are the keys of a mapping that upstream reads, None if it reads all."""
         if isinstance(node, ScalarNode):
             return node.value if node.tag == _STR else _scalar(node)
-        self._budget.take(node, 1 + len(node.value))
-        if id(node) in self._open:
+        self._left -= 1 + len(node.value)
+        if self._left < 0 or id(node) in self._open:
             raise text_error(node, "aliases expand without end", "write the values out")
-        if len(self._open) >= MAX_DEPTH:
-            raise too_deep(node.start_mark.line + 1, node.start_mark.column + 1)
+        if len(self._open) >= _MAX_DEPTH:
+            raise text_error(node, *_TOO_DEEP)
         self._open.add(id(node))
         if isinstance(node, MappingNode):
             value = self._mapping(node, read)
@@ -213,7 +201,7 @@ class _Builder:
             if key in mapping:
                 raise duplicate(key_node, key)
             listed = key == _LISTED and isinstance(value_node, MappingNode) and not _has_text_keys(value_node)
-            mapping[key] = self._keys(value_node) if listed else self.build(value_node)
+            mapping[key] = self._keys(value_node) if listed else self._build(value_node)
         self._any_key = outside
         return mapping
 
@@ -227,20 +215,20 @@ class _Builder:
             if key in keys:
                 raise duplicate(key_node, key)
             keys.append(key)
-            self.build(value_node)
+            self._build(value_node)
         return keys
 
     def _key(self, node: Node) -> object:
-        key = self.build(node)
+        key = self._build(node)
         if not isinstance(node, ScalarNode):
             raise text_error(node, "a collection is used as a key", "write key: value")
         return key
 
     def _sequence(self, node: SequenceNode) -> object:
         if node.tag in _LISTS and all(isinstance(item, MappingNode) and len(item.value) == 1 for item in node.value):
-            return [[self.build(part) for part in item.value[0]] for item in node.value]
+            return [[self._build(part) for part in item.value[0]] for item in node.value]
         _check_tag(node, "seq")
-        return [self.build(item) for item in node.value]
+        return [self._build(item) for item in node.value]
 
 
 def _scalar(node: ScalarNode) -> object:
@@ -271,9 +259,11 @@ def _check_tag(node: Node, expected: str) -> None:
         raise text_error(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
 
 
-def text_error(node: Node, problem: str, hint: str) -> TextError:
-    """An error at the start of a node."""
-    return TextError(problem, hint, node.start_mark.line + 1, node.start_mark.column + 1)
+def text_error(at: Node | yaml.Event, problem: str, hint: str) -> TextError:
+    """An error at the start of a node, or of an event."""
+    mark = at.start_mark
+    assert mark is not None
+    return TextError(problem, hint, mark.line + 1, mark.column + 1)
 
 
 _constructor = yaml.constructor.SafeConstructor()

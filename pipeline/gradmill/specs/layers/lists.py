@@ -87,11 +87,11 @@ def _alone(text: str, start: int, end: int) -> str:
 
 def value_of(text: str, key: str) -> object:
     """The value of a key of the mapping; None if it has no such key. Raises a TextError at the place of an error."""
-    from gradmill.specs.values import NodeBudget, load_node, plain_value
+    from gradmill.specs.values import PlainValues, load_node
 
     own = values_of(text, (key,)).get(key, "")
     node = load_node(own)
-    return None if node is None else plain_value(node, NodeBudget(own))
+    return None if node is None else PlainValues(own).of(node)
 
 
 def check_lists(text: str, lists: tuple[str, ...]) -> list[tuple[str, str]]:
