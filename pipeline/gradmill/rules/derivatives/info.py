@@ -1,23 +1,38 @@
-"""From a definition and its function to the differentiability info: one `Info` per dispatch key.
+"""From a definition and its function to the differentiability info: one `Info` per dispatch key, from the rows under
+it: the kind of each, the rules of one row and those between rows.
 
-torchgen: `load_derivatives.create_differentiability_info`.
+torchgen: `load_derivatives.create_differentiability_info`, `load_derivatives.is_forward_derivative_definition`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec.structs import replace
 
 from gradmill.cpp.bindings import bindings
-from gradmill.model.autograd import Definition, DifferentiableInput, Formula, Info, SavedAttribute
+from gradmill.model.autograd import (
+    Definition,
+    Derivative,
+    DifferentiableInput,
+    Formula,
+    Info,
+    SavedAttribute,
+)
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import is_tensor_like
-from gradmill.problems.problem import Errors, SpecError, at_field
+from gradmill.problems.problem import Errors, SpecError, at_field, nearest
 from gradmill.releases.model import Release
-from gradmill.rules.derivatives.backward import Differentiated
-from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
-from gradmill.rules.derivatives.rows import check_overlap, check_usage, complete_rows, read_rows
+from gradmill.rules.derivatives.backward import Differentiated, check_gradient_usage, create_derivative
+from gradmill.rules.derivatives.forward import (
+    AUTO_ELEMENT_WISE,
+    AUTO_LINEAR,
+    NON_DIFFERENTIABLE,
+    Rows,
+    complete,
+    output_types,
+)
 
 RESERVED_ARGUMENTS = {
     "grad_input_mask": "the generated code uses that name",
@@ -79,22 +94,23 @@ def _is_valid(row: Formula, field: tuple[str, ...], wrong: Collection[tuple[str,
 
 
 def _create_info(definition: Definition, rows: Sequence[Formula], of: Differentiated) -> Info:
-    read = read_rows(rows, of)
+    read = _read_rows(rows, of)
     differentiable = {name for d in read.backward for name in d.var_names}
-    errors = Errors()
-    with errors:
-        check_overlap(differentiable.intersection(read.non_differentiable), rows)
+    forward, errors = [], Errors()
+    if both := differentiable.intersection(read.non_differentiable):
+        errors.add(_overlap(min(both), rows))
     inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in of.arguments if a.name in differentiable)
+    for row, types in read.forward:  # which depend on which inputs are differentiable
+        with errors, _in_row(row):
+            forward.append(complete(row, types, read, definition.name, of, inputs))
     with errors:
-        forward = complete_rows(read, definition.name, of, inputs)
-    with errors:
-        check_usage(read.backward, rows)
+        _check_usage(read.backward, rows)
     errors.check()
     return Info(
         name=definition.name,
         func=str(of.function.func),
         derivatives=tuple(read.backward),
-        forward_derivatives=forward,
+        forward_derivatives=tuple(forward),
         all_saved_inputs=distinct([s for d in read.backward for s in d.saved_inputs]),
         all_saved_outputs=distinct([s for d in read.backward for s in d.saved_outputs]),
         available_named_gradients=tuple(of.named_gradients),
@@ -104,6 +120,58 @@ def _create_info(definition: Definition, rows: Sequence[Formula], of: Differenti
         output_differentiability=definition.output_differentiability,
         output_differentiability_conditions=definition.output_differentiability_conditions,
     )
+
+
+def _read_rows(rows: Sequence[Formula], of: Differentiated) -> Rows:
+    """The rows by kind. Raises one SpecError for all errors."""
+    names = [a.name for a in of.arguments]
+    ambiguous = set(names).intersection(r.name for r in of.function.func.returns if r.name)
+    read = Rows([], [], [])
+    errors = Errors()
+    for row in rows:
+        with errors, _in_row(row):
+            for name in filter(ambiguous.__contains__, row.names):
+                problem = f"'{name}' is both an input and an output of the op"
+                raise SpecError(problem, "rename one in the schema", needle=name)
+            if row.names[0] not in names:
+                read.forward.append((row, output_types(row, of.function, names)))
+            elif row.formula.lower().strip() == NON_DIFFERENTIABLE:
+                read.non_differentiable.extend(row.names)
+            else:
+                for name in row.names:
+                    if name not in names:
+                        raise SpecError(f"'{name}' is not an input of the op", nearest(name, names), needle=name)
+                read.backward.append(create_derivative(row, of))
+    errors.check()
+    return read
+
+
+@contextmanager
+def _in_row(row: Formula) -> Iterator[None]:
+    """Sets the row as the field of an error and of those behind it, unless they have one."""
+    try:
+        yield
+    except SpecError as error:
+        for each in (error, *error.others):
+            each.field = each.field or (row.key,)
+        raise
+
+
+def _overlap(name: str, rows: Sequence[Formula]) -> SpecError:
+    """The error for an input that has a formula and is declared non-differentiable."""
+    row = next(row for row in rows if name in row.names and NON_DIFFERENTIABLE in row.formula.lower())
+    return SpecError(f"'{name}' is both {NON_DIFFERENTIABLE} and has a formula", "remove one of them", field=(row.key,))
+
+
+def _check_usage(derivatives: Sequence[Derivative], rows: Sequence[Formula]) -> None:
+    """Checks the rules between the formulas. An error belongs to the first formula that contains its needle."""
+    try:
+        check_gradient_usage(derivatives)
+    except SpecError as error:
+        users = (d for d in derivatives if error.needle and error.needle in d.original_formula)
+        culprit = next(users, derivatives[0])
+        with _in_row(next(row for row in rows if row.names == culprit.var_names)):
+            raise
 
 
 def _named_gradients(function: NativeFunction, differentiability: tuple[bool, ...] | None) -> tuple[str, ...]:
