@@ -150,13 +150,13 @@ def rows_of(package: Path | Member) -> dict[str, set[Row]]:
             raise Failed(f"{package} does not contain {name}")
     functions: dict[str, int] = {}
     for name, arguments in _SCHEMA.findall(text(NATIVE)):
-        functions[name] = max(functions.get(name, 0), arity_of(arguments.replace("*, ", "")).most)
-    others = {name for header in FUNCTIONS for name in read_header(text(INCLUDE + header)).functions} - {*functions}
+        functions[name] = max(functions.get(name, 0), arity_of(arguments.replace("*, ", ""))[1])
+    others = {name for header in FUNCTIONS for name in read_header(text(INCLUDE + header)).overloads} - {*functions}
     methods = {name for header in CLASSES for name in _CALLED.findall(text(INCLUDE + header))}
     takes: dict[str, int] = {}  # of methods
     for header in CLASSES:
         for name, parameters in _PARAMETERS.findall(_COMMENT.sub("", text(INCLUDE + header))):
-            takes[name] = max(takes.get(name, 0), arity_of(parameters).most if header == CLASSES[0] else ANY)
+            takes[name] = max(takes.get(name, 0), arity_of(parameters)[1] if header == CLASSES[0] else ANY)
     functions |= dict.fromkeys(OTHER_FUNCTIONS & functions.keys(), ANY)
     takes |= dict.fromkeys(OTHER_METHODS, ANY)
     counted = {name: takes.get(name, ANY) for name in methods}

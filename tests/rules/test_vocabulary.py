@@ -14,7 +14,7 @@ from releases.test_all_releases import source_of
 from steps import assert_linear
 
 from gradmill.cpp.expression import tokens_of
-from gradmill.cpp.header import ANY, Arity, arity_of, declared_at, read_header
+from gradmill.cpp.header import ANY, arity_of, declared_at, read_header
 from gradmill.families.table import TEMPLATES
 from gradmill.lints.calls import check_calls_and_names
 from gradmill.lints.known import CALL, METHOD
@@ -52,12 +52,7 @@ int last(void);
 
 def test_a_header_says_how_many_arguments_its_functions_take() -> None:
     header = read_header(HEADER)
-    assert header.functions == {
-        "one": Arity(1, 4),
-        "two": Arity(0, 0),
-        "several": Arity(2, ANY),
-        "last": Arity(0, 0),
-    }
+    assert header.arities == {"one": (1, 4), "two": (0, 0), "several": (2, ANY), "last": (0, 0)}
     assert (header.constants, header.others) == (["kMessage"], ["elsewhere"])
 
 
@@ -72,7 +67,7 @@ def test_a_declaration_is_found_on_its_line() -> None:
     [("", (0, 0)), ("int a", (1, 1)), ("A<B, C> a, D d = f(1, 2)", (1, 2)), ("std::array<bool, 3> mask", (1, 1))],
 )
 def test_parameters_are_counted(parameters: str, arity: tuple[int, int]) -> None:
-    assert arity_of(parameters) == Arity(*arity)
+    assert arity_of(parameters) == arity
 
 
 def test_every_release_has_names() -> None:

@@ -57,17 +57,13 @@ def bindings(
     grouped = schema.options_index is not None
     if faithful:
         return tuple(_binding(a, function, how, grouped) for a in schema.arguments)
-    result = [_binding(a, function, how, grouped) for a in schema.out + schema.positional]
-    i = 0
-    while i < len(schema.kwarg_only):
-        if i == schema.options_index:
-            if "options" in function.cpp_no_default_args:
-                raise SpecError("cpp_no_default_args names 'options'", field=("cpp_no_default_args",))
-            result.append(Binding("options", "options", CppType(TENSOR_OPTIONS, TENSOR_OPTIONS), ""))
-            i += 4
-        else:
-            result.append(_binding(schema.kwarg_only[i], function, how, grouped))
-            i += 1
+    if grouped and "options" in function.cpp_no_default_args:
+        raise SpecError("cpp_no_default_args names 'options'", field=("cpp_no_default_args",))
+    options = Binding("options", "options", CppType(TENSOR_OPTIONS, TENSOR_OPTIONS), "")
+    result = [_binding(a, function, how, grouped) for a in schema.out + schema.inputs]
+    if schema.options_index is not None:
+        at = len(schema.out + schema.positional) + schema.options_index
+        result[at : at + 4] = [options]
     return tuple(result)
 
 

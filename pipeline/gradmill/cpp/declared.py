@@ -7,13 +7,6 @@ from msgspec import Struct
 ANY = 255  # maximum number of arguments of a variadic function
 
 
-class Arity(Struct, frozen=True, array_like=True):
-    """The minimum and maximum number of arguments over all overloads of a function."""
-
-    least: int
-    most: int
-
-
 class DeclaredOverload(Struct, frozen=True, array_like=True):
     """One overload of a function. Types are those of `gradmill.cpp.conversions`."""
 
@@ -26,7 +19,14 @@ class DeclaredOverload(Struct, frozen=True, array_like=True):
 class Header(Struct, frozen=True, array_like=True):
     """The declarations of a header in its namespaces, without those inside classes and functions."""
 
-    functions: dict[str, Arity]
+    overloads: dict[str, list[DeclaredOverload]]  # of the functions
     constants: list[str]
     others: list[str]  # names from using-declarations
-    overloads: dict[str, list[DeclaredOverload]] = {}  # of the functions
+
+    @property
+    def arities(self) -> dict[str, tuple[int, int]]:
+        """The least and the most arguments over all overloads of each function."""
+        return {
+            name: (min(each.least for each in overloads), max(len(each.types) for each in overloads))
+            for name, overloads in self.overloads.items()
+        }

@@ -7,7 +7,7 @@ torchgen: `dispatcher.arguments`, `dispatcher.returns_type`, `gen_trace_type.typ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -87,8 +87,12 @@ def kernel_name(schema: Schema, dispatch_key: str = DEFAULT_KEY) -> str:
 
 
 def returns_type(function: NativeFunction, release: Release) -> str:
-    """The C++ type of all returns together: void, the only type, or a tuple."""
-    types = [return_type(r, function, release) for r in function.func.returns]
+    """The C++ type of all returns together."""
+    return together([return_type(r, function, release) for r in function.func.returns])
+
+
+def together(types: Sequence[str]) -> str:
+    """The C++ type of several values: void, the only type, or a tuple."""
     if len(types) == 1:
         return types[0]
     return f"::std::tuple<{','.join(types)}>" if types else "void"

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradmill.cpp.conversions import of_cpp
-from gradmill.cpp.declared import ANY, Arity, DeclaredOverload, Header
+from gradmill.cpp.declared import ANY, DeclaredOverload, Header
 from gradmill.model.regex import regex
 
-__all__ = ["ANY", "Arity", "Header", "declared_at", "parameters_of", "read_header"]
+__all__ = ["ANY", "Header", "declared_at", "parameters_of", "read_header"]
 
 _BLANK = regex(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"|'(?:\\.|[^'\\\n])++'|^[ \t]*\#(?:\\\n|[^\n])*""",
@@ -32,16 +32,14 @@ _OPEN, _CLOSE = "([{<", ")]}>"
 def read_header(text: str) -> Header:
     """The declarations in the text of a header."""
     text = _blanked(text)
-    header = Header({}, [], [], {})
+    header = Header({}, [], [])
     for statement in _statements(text):
         if statement.name:
             parameters = text[statement.opening + 1 : statement.end - 1]
-            arity = arity_of(parameters)
+            least, most = arity_of(parameters)
             returns = text[statement.start : statement.opening].rpartition(statement.name)[0]
-            overload = DeclaredOverload(arity.least, _types(parameters, arity.most), of_cpp(_RETURNED.sub("", returns)))
+            overload = DeclaredOverload(least, _types(parameters, most), of_cpp(_RETURNED.sub("", returns)))
             header.overloads.setdefault(statement.name, []).append(overload)
-            known = header.functions.get(statement.name, arity)
-            header.functions[statement.name] = Arity(min(arity.least, known.least), max(arity.most, known.most))
         else:
             _other(text[statement.start : statement.end], header)
     return header
@@ -133,12 +131,12 @@ def _closed(text: str, opening: int) -> int:
     return len(text)
 
 
-def arity_of(parameters: str) -> Arity:
-    """The number of arguments for a list of parameters; those with a default are optional."""
+def arity_of(parameters: str) -> tuple[int, int]:
+    """The least and the most arguments for a list of parameters; those with a default are optional."""
     pieces = _pieces(parameters)
     if pieces in ([], ["void"]):
-        return Arity(0, 0)
-    return Arity(sum("=" not in piece for piece in pieces), ANY if "..." in parameters else len(pieces))
+        return 0, 0
+    return sum("=" not in piece for piece in pieces), ANY if "..." in parameters else len(pieces)
 
 
 def _pieces(parameters: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradmill.cpp.bindings import return_types
-from gradmill.cpp.dispatcher import returns_type
+from gradmill.cpp.dispatcher import returns_type, together
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import Schema
 from gradmill.problems.problem import SpecError
@@ -52,5 +52,4 @@ def return_statement(function: NativeFunction, values: Sequence[str], release: R
 
 def result_type(schema: Schema, release: Release) -> str:
     """The C++ type of a variable that holds all results."""
-    types = return_types(schema, release)
-    return types[0] if len(types) == 1 else f"::std::tuple<{','.join(types)}>" if types else "void"
+    return together(return_types(schema, release))

@@ -110,7 +110,7 @@ def check_lines(template: Template, holes: Iterable[str], where: str = "") -> No
 def check_holes(template: Template, known: set[str], *, by_slots: bool = False) -> Template:
     """The template. SpecError for a hole that is not known. `by_slots`: whether a description may fill others."""
     for name in sorted(template.names - known):
-        hint = nearest(name, known)
+        hint: str = nearest(name, known)
         if by_slots:
             hint = f"{hint} or fill it in the description: slots.{name} = …".removeprefix(" or ")
         raise SpecError(f"the template has an unknown hole '${{{name}}}'", hint, needle=name)

@@ -59,12 +59,7 @@ def _as_schema(text: str) -> str:
 
 def base_type(text: str) -> str:
     """The type without its suffixes: `Tensor` of `Tensor?[]`."""
-    end = len(text)
-    for mark in "?[":
-        at = text.find(mark)
-        if 0 <= at < end:
-            end = at
-    return text[:end]
+    return text.partition("?")[0].partition("[")[0]
 
 
 def element(type_: str) -> str | None:

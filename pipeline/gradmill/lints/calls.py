@@ -13,7 +13,7 @@ from gradmill.lints.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYP
 from gradmill.lints.places import FormulaText
 from gradmill.lints.uses import UNCOUNTED, Use, Uses, declared
 from gradmill.model.regex import regex
-from gradmill.problems.names import Hint, is_certain
+from gradmill.problems.names import Hint
 from gradmill.problems.problem import SpecError, nearest
 
 COMMENT = "comment"  # the rule of a comment that is none in YAML or in C++
@@ -144,22 +144,22 @@ def _use(
         if not use.scope and TYPE.match(name) and name not in names:
             yield from _constant(text, use, known)
     elif use.scope == ".":
-        if name not in METHODS and not _names_one(known, METHOD, name):
+        if name not in METHODS and _arity(known, METHOD, name) is None:
             yield from _unknown(text, use, known, METHOD, "method")
     elif use.scope.endswith("::") and use.scope != "at::":
         return
     elif TYPE.match(name):
         yield from _type(text, use, known)
     elif not (use.scope == "" and (name in CPP_WORDS or name in names)):
-        arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(SYMINT))
+        arity = _arity(known, CALL, name)
         if arity is None:
             yield from _unknown(text, use, known, CALL, "function") if closed else ()
         elif countable and use.arguments != UNCOUNTED and not arity[0] <= use.arguments <= arity[1]:
             yield _count(text, use, arity)
 
 
-def _names_one(known: KnownNames, kind: str, name: str) -> bool:
-    return known.arity(kind, name) is not None or known.arity(kind, name.removesuffix(SYMINT)) is not None
+def _arity(known: KnownNames, kind: str, name: str) -> tuple[int, int] | None:
+    return known.arity(kind, name) or known.arity(kind, name.removesuffix(SYMINT))
 
 
 def _count(text: FormulaText, use: Use, arity: tuple[int, int]) -> SpecError:
@@ -180,13 +180,9 @@ def _unknown(text: FormulaText, use: Use, known: KnownNames, kind: str, what: st
     suffix = SYMINT if use.name.endswith(SYMINT) else ""
     names = [f"{name}{suffix}" for name in known.names(kind)]
     hint = nearest(use.name, names)
-    hint = hint if _is_sure(hint) else nearest(use.name, names, near=_NEAR)
-    if known.is_whole() or _is_sure(hint):
+    hint = hint if hint.fix else nearest(use.name, names, near=_NEAR)
+    if known.is_whole() or hint.fix:
         yield text.error(use.start, f"unknown {what} '{use.name}'", hint or _ONLY_COMPILER, f"unknown-{what}")
-
-
-def _is_sure(hint: str) -> bool:
-    return isinstance(hint, Hint) and hint.fix is not None
 
 
 def _constant(text: FormulaText, use: Use, known: KnownNames) -> Iterator[SpecError]:
@@ -194,7 +190,7 @@ def _constant(text: FormulaText, use: Use, known: KnownNames) -> Iterator[SpecEr
     if use.name in CONSTANTS or use.name in TYPES or known.arity(CONSTANT, use.name) is not None:
         return
     hint = nearest(use.name, (*sorted(CONSTANTS), *TYPES))
-    if use.name.startswith("M_") or _is_sure(hint):
+    if use.name.startswith("M_") or hint.fix:
         yield text.error(use.start, f"unknown constant '{use.name}'", hint or _ONLY_COMPILER, "unknown-constant")
 
 
@@ -203,5 +199,5 @@ def _type(text: FormulaText, use: Use, known: KnownNames) -> Iterator[SpecError]
     if use.name in TYPES or known.arity(CALL, use.name) is not None:
         return
     hint = nearest(use.name, TYPES)
-    if hint and is_certain(use.name, hint.split("'")[1], TYPES):
+    if hint.fix:
         yield text.error(use.start, f"unknown type '{use.name}'", hint, "unknown-type")

@@ -36,7 +36,7 @@ def near_misses(suspects: Iterable[Suspect], derived: Collection[str]) -> Iterat
     for function, name in suspects:
         base = _base(name)
         hint = nearest(base, derived)
-        close = hint.fix[1] if isinstance(hint, Hint) and hint.fix is not None else ""
+        close = hint.fix[1] if hint.fix is not None else ""
         if close and not close.endswith("_") and name.replace(base, close) not in derived:
             yield function, name, close
 

@@ -6,12 +6,6 @@ from gradmill.model.autograd import Info
 from gradmill.model.native import NativeFunction
 
 
-class Target(Struct, frozen=True, gc=False, array_like=True):
-    """The function that a definition is for."""
-
-    function: str
-
-
 class Defined(Struct, frozen=True, gc=False, array_like=True):
     """A function with its own derivatives, and their definition."""
 

@@ -20,7 +20,7 @@ class Hint(str):
         return hint
 
 
-def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> str:
+def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> Hint:
     """A hint with the closest of `names`, "" if none is close; one that differs in case alone is. `near` is the least
     difflib ratio. Names that share a word, as `_backward`, must be close without it too."""
     known = tuple(names)
@@ -32,7 +32,7 @@ def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near
         from difflib import SequenceMatcher
 
         close = close if SequenceMatcher(a=close, b=name).ratio() >= near else ""
-    return Hint(f"{what} '{close}'?", (name, close) if is_certain(name, close, known) else None) if close else ""
+    return Hint(f"{what} '{close}'?", (name, close) if is_certain(name, close, known) else None) if close else Hint("")
 
 
 def _own_words(one: str, other: str) -> tuple[str, str]:

@@ -19,11 +19,13 @@ def version_files(folder: str, packages: str) -> tuple[str, ...]:
 
 
 def version_in_one_of(paths: tuple[str, ...]) -> tuple[str, str]:
-    """The release, and the first file that names it; both empty if no file does."""
-    line = version_in_line(paths[0])
-    if line is not None:
-        return line, paths[0]
-    for path in paths[1:]:
+    """The release, and the first file that names it; both empty if no file does. The first one has a single line, as
+    RELEASE or version.txt."""
+    first, *others = paths
+    text = _text_of(first)
+    if text is not None:
+        return only_line(text, first), first
+    for path in others:
         version = version_in(_text_of(path) or "")
         if version:
             return version, path
@@ -34,12 +36,6 @@ def version_in(text: str) -> str:
     """The `__version__` in the text of a Python file; "" if it has none."""
     match = _VERSION.search(text)
     return match.group(1) if match else ""
-
-
-def version_in_line(path: str) -> str | None:
-    """The release in a file of one line, a RELEASE or a version.txt; None if the file does not exist."""
-    text = _text_of(path)
-    return None if text is None else only_line(text, path)
 
 
 def _text_of(path: str) -> str | None:

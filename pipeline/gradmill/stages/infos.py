@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.autograd import Definition, Info, Reverse
 from gradmill.model.layers import layer_of
-from gradmill.model.nodes import Defined, Keyed, NodeRow, Shape, Target
+from gradmill.model.nodes import Defined, Keyed, NodeRow, Shape
 from gradmill.problems.problem import Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
@@ -26,7 +26,7 @@ Items = Table[[str], Raw]  # of infos, in the items of `parts`
 
 
 @table
-def targets(db: Database, bucket: str) -> dict[str, Target]:
+def targets(db: Database, bucket: str) -> dict[str, str]:
     """The function that each definition of a bucket is for."""
     from gradmill.lints.namespace import of_other_namespace
     from gradmill.rules.matching.target import Operators  # only needed for names that changed
@@ -43,14 +43,14 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
     for titled in titles(db, bucket):
         entry, schema, name = titled
         try:
-            functions[entry] = Target(listed[operators.canonical(schema, name)][0])
+            functions[entry] = listed[operators.canonical(schema, name)][0]
         except SpecError as error:
             for each in (error, *error.others):
                 db.report(replace(_problem(each, titled), see=_seen(error, listed)))
-    defined = {target.function for target in functions.values()}
+    defined = set(functions.values())
     for titled in titles(db, bucket):
         target = functions.get(titled[0]) if layer_of(titled[0]) else None
-        other = of_other_namespace(titled, target.function, listed, defined) if target is not None else None
+        other = of_other_namespace(titled, target, listed, defined) if target is not None else None
         if other is not None:
             db.report(_problem(other, titled, warning=True))
     return functions
@@ -107,7 +107,7 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
 
     target = targets.item(db, bucket_of(entry), entry)
     defined = definition(db, entry)
-    native = None if target is None else function(db, target.function)
+    native = None if target is None else function(db, target)
     if defined is None or native is None:
         return []  # the function is None if this is verified before its table of names, which then changes
     titled, facts = (entry, defined.schema, defined.name), release(db)
@@ -163,10 +163,10 @@ def shapes(db: Database, bucket: str) -> Shapes:
         if target is None or not (keys or _has_one_key(db, entry)):
             continue
         shaped.append(Shape(entry, operator, keys))
-        before = functions.get(target.function)
+        before = functions.get(target)
         if before is not None and layer_of(before.definition) == layer_of(entry):
             again = SpecError(
-                f"a second definition for {of[target.function].schema}",
+                f"a second definition for {of[target].schema}",
                 "the later one wins: remove one of them",
                 field=("name",),
                 rule="second-definition",
@@ -174,7 +174,7 @@ def shapes(db: Database, bucket: str) -> Shapes:
             problem = _problem(again, titled, warning=True)
             db.report(replace(problem, see=("derivatives", before.definition, "")))
         first = before.first if before is not None else entry
-        functions[target.function] = Defined(target.function, of[target.function].name, entry, first)
+        functions[target] = Defined(target, of[target].name, entry, first)
     return Shapes(shaped, [*functions.values(), *_copies(db, bucket, shaped, functions)])
 
 

@@ -78,15 +78,12 @@ class Operators:
         if named is not None:
             return SpecError(problem, self._in_namespace(named.group(1), name), field=("name",))
         same_name = [head.schema for head in self.heads if head.cpp_name == name]
-        hint = nearest(schema, same_name)
+        near = nearest(schema, same_name)
         for head in self.heads:
             if head.cpp_name == name and (renamed := _renamed(schema, head.schema)):
-                return _other_names(renamed, head, hint)
-        if not hint and same_name:
-            hint = f"schemas of that name: {'; '.join(same_name)}"
-        if not hint:
-            hint = nearest(name, self._names())
-        return SpecError(problem, hint, field=("name",))
+                return _other_names(renamed, head, near)
+        listed = f"schemas of that name: {'; '.join(same_name)}" if same_name else ""
+        return SpecError(problem, near or listed or nearest(name, self._names()), field=("name",))
 
     def _in_namespace(self, namespace: str, name: str) -> str:
         """A hint for an operator that its namespace does not have."""
@@ -123,11 +120,11 @@ def _renamed(schema: str, other: str) -> list[tuple[str, str]]:
     return renamed if all(words.count(word) == 1 for word, _ in renamed) else []
 
 
-def _other_names(renamed: Sequence[tuple[str, str]], head: FunctionSummary, hint: str) -> SpecError:
+def _other_names(renamed: Sequence[tuple[str, str]], head: FunctionSummary, hint: Hint) -> SpecError:
     """The error for a definition that names arguments differently from the function's schema."""
     word, named = renamed[0]
     names = ", ".join(f"'{theirs}', not '{ours}'" for ours, theirs in renamed)
-    certain = isinstance(hint, Hint) and hint.fix is not None and len(renamed) == 1
+    certain = hint.fix is not None and len(renamed) == 1
     error = SpecError(
         f"native_functions.yaml names the argument{'s' if len(renamed) > 1 else ''} {names}",
         "rename it in one of the two files, and in the formulas",

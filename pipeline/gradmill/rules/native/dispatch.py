@@ -80,18 +80,17 @@ def kernels_of(
 
 
 def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecError:
-    if key not in release.dispatch_keys:
-        hint = nearest(key, release.kernel_keys)
+    if key in release.dispatch_keys:
+        problem = f"dispatch key '{key}' of kernel '{kernel}' cannot have a kernel here"
+        hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"
+        if key.startswith("Autograd"):
+            hint = f"autograd's kernels are made from derivatives.yaml; {hint}"
+        if release.described:
+            hint = f'{hint}; or add it in [[facts]] of the description: add.kernel_keys = ["{key}"]'
+    else:
+        problem, hint = f"unknown dispatch key '{key}'", nearest(key, release.kernel_keys)
         if release.described:
             hint = f"{hint} {_OUTSIDE}".lstrip()
-        error = SpecError(f"unknown dispatch key '{key}'", hint, field=(field,), needle=key)
-        return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
-    problem = f"dispatch key '{key}' of kernel '{kernel}' cannot have a kernel here"
-    hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"
-    if key.startswith("Autograd"):
-        hint = f"autograd's kernels are made from derivatives.yaml; {hint}"
-    if release.described:
-        hint = f'{hint}; or add it in [[facts]] of the description: add.kernel_keys = ["{key}"]'
     error = SpecError(problem, hint, field=(field,), needle=key)
     return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
 

@@ -84,7 +84,7 @@ def known(db: Database) -> dict[str, tuple[int, int]]:
     names = names_of(version(db))
     arities = {CALL + name: arity for name, arity in helpers_of_release(db).items()}
     for header in (declared_in(db, name) for name in own.headers):
-        arities |= {CALL + name: (arity.least, arity.most) for name, arity in header.functions.items()}
+        arities |= {CALL + name: arity for name, arity in header.arities.items()}
         arities |= {CALL + name: _ANY for name in header.others}
         arities |= {CONSTANT + name: _ANY for name in header.constants}
     arities |= {CALL + name: _ANY for name in (*names.others, *(() if own.whole else names.functions))}
