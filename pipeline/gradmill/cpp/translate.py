@@ -93,11 +93,15 @@ def translate(scope: Iterable[Value], goals: Iterable[Goal], *, method: bool = F
 
 
 def _translated(known: dict[Goal, str], goal: Goal) -> str:
-    found = _solved(known, goal)
-    if found is None:
-        problem = f"argument '{goal[0]}' cannot be passed on as '{goal[1]}'"
-        raise SpecError(problem, "torchgen cannot either: give it another type", field=("func",), needle=goal[0])
-    return found
+    """The value of a goal: one in scope, else that of a form of it by a conversion."""
+    direct = _direct(known, goal)
+    if direct is not None:
+        return direct
+    for form in reversed(_forms(goal)):
+        if made := _made(known, form):
+            return made
+    problem = f"argument '{goal[0]}' cannot be passed on as '{goal[1]}'"
+    raise SpecError(problem, "torchgen cannot either: give it another type", field=("func",), needle=goal[0])
 
 
 def _direct(known: dict[Goal, str], goal: Goal) -> str | None:
@@ -116,13 +120,6 @@ def _forms(goal: Goal) -> list[Goal]:
         value = type_.removeprefix("const ").removesuffix(" &")
         forms += [(meaning, f"{value} &")] * type_.startswith("const ") + [(meaning, value)]
     return [*forms, (meaning, _INTS)] if forms[-1][1] == "at::ArrayRef<int64_t>" else forms
-
-
-def _solved(known: dict[Goal, str], goal: Goal) -> str | None:
-    found = _direct(known, goal)
-    if found is not None:
-        return found
-    return next(filter(None, (_made(known, each) for each in reversed(_forms(goal)))), None)
 
 
 def _made(known: dict[Goal, str], goal: Goal) -> str | None:

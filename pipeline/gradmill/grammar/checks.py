@@ -94,7 +94,7 @@ def _lost_aliases(schema: Schema) -> list[SpecError]:
 
 
 def _check_before_self(schema: Schema) -> None:
-    for argument in schema.before_self:
+    for argument in schema.positional[: schema.self_index or 0]:
         if argument.is_write:
             raise SpecError(
                 f"argument '{argument.name}' precedes self and is mutable",

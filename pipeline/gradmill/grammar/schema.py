@@ -6,7 +6,8 @@ argument (an out argument) and of the four TensorOptions arguments are upstream'
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 
 from gradmill.grammar.checks import check_schema
 from gradmill.grammar.names import parse_operator_name
@@ -38,8 +39,9 @@ class SchemaParser:
 
     def __init__(self, base_types: frozenset[str]) -> None:
         self._base_types = base_types
-        self._arguments: dict[str, Argument] = {}
-        self._returns: dict[str, Return] = {}
+        # One argument: type, alias annotation, name and default; raises a SpecError if it is malformed.
+        self.argument: Callable[[str], Argument] = cache(self._argument)
+        self._returned: Callable[[str], Return] = cache(self._return)
 
     def parse(self, text: str) -> Schema:
         """The schema in `text`; raises one SpecError for all its malformed parts, or for a rule that it breaks."""
@@ -107,14 +109,7 @@ class SchemaParser:
         errors.check()
         return arguments
 
-    def argument(self, text: str) -> Argument:
-        """One argument: type, alias annotation, name and default; raises a SpecError if it is malformed."""
-        known = self._arguments.get(text)
-        if known is None:
-            known = self._arguments[text] = self._parse_argument(text)
-        return known
-
-    def _parse_argument(self, text: str) -> Argument:
+    def _argument(self, text: str) -> Argument:
         if " " not in text:
             raise SpecError(f"illegal argument '{text}'", "write: type name", needle=text)
         self._check_comma(text, "arguments")
@@ -162,22 +157,19 @@ class SchemaParser:
         returns, errors = [], Errors()
         for piece in text.split(", "):
             with errors:
-                returns.append(self._return(piece))
+                returns.append(self._returned(piece))
         errors.check()
         return tuple(returns)
 
     def _return(self, text: str) -> Return:
-        known = self._returns.get(text)
-        if known is None:
-            self._check_comma(text, "returns")
-            type_text, _, name = text.rpartition(" ")
-            type_, annotation = split_annotation(type_text if type_text else text)
-            check_type(type_, self._base_types)
-            known = Return(type_, name if type_text else None, annotation)
-            if str(known) != text:
-                raise SpecError(f"illegal return '{text}'", f"write: {known}", needle=text)
-            self._returns[text] = known
-        return known
+        self._check_comma(text, "returns")
+        type_text, _, name = text.rpartition(" ")
+        type_, annotation = split_annotation(type_text if type_text else text)
+        check_type(type_, self._base_types)
+        returned = Return(type_, name if type_text else None, annotation)
+        if str(returned) != text:
+            raise SpecError(f"illegal return '{text}'", f"write: {returned}", needle=text)
+        return returned
 
 
 def _is_open(text: str) -> bool:

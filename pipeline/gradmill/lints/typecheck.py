@@ -429,7 +429,7 @@ class _Checker:
         types = [argument.type for argument in arguments]
         start = node.parts[0].end - len(name)
         if not overloads:
-            yield from self._not_of_this_kind(node, name, kind, start)
+            yield from self._not_of_this_kind(name, kind, start)
             return
         fitting = [overload for overload in overloads if overload.least <= len(types) <= len(overload.types)]
         if not fitting:
@@ -461,7 +461,7 @@ class _Checker:
         hint = f"swap arguments {swapped[0] + 1} and {swapped[1] + 1}"
         yield self._error(first.start, problem, hint, "argument-type", fix)
 
-    def _not_of_this_kind(self, node: Node, name: str, kind: str, start: int) -> Iterator[SpecError]:
+    def _not_of_this_kind(self, name: str, kind: str, start: int) -> Iterator[SpecError]:
         """A suspicion about a function called as a method, or vice versa."""
         method = kind == METHOD
         if not self._known.all_overloads(ATEN if method else METHOD, name):
@@ -478,8 +478,8 @@ class _Checker:
             node.type = "bool"
             if operand.type in _NO_CONDITION:
                 node.type = ""
-                hint = f"write at::logical_not({self._text(operand)})" if operand.type == "Tensor" else "compare it"
-                yield self._error(node.start, f"invalid operand to '{node.name}': {operand.type}", hint, "no-condition")
+                call = f"at::logical_not({self._text(operand)})"
+                yield self._no_condition(node, f"operand to '{node.name}'", operand.type, call)
         elif node.name == "*":
             node.type = operand.type.removesuffix("?") if operand.type.endswith("?") else ""
         elif node.name in ("-", "+", "~"):
@@ -502,8 +502,7 @@ class _Checker:
             if wrong:
                 node.type = wrong
                 call = f"at::{_LOGICAL[name]}({self._text(left)}, {self._text(right)})"
-                hint = f"write {call}" if wrong == "Tensor" else "compare it"
-                yield self._error(node.start, f"invalid operand to '{name}': {wrong}", hint, "no-condition")
+                yield self._no_condition(node, f"operand to '{name}'", wrong, call)
         elif name in _COMPARISONS:
             node.type = "Tensor" if "Tensor" in (left.type, right.type) else ""
         elif "Tensor" in (left.type, right.type):
@@ -526,6 +525,12 @@ class _Checker:
                 yield self._error(
                     node.start, problem, "multiply a tensor by one, and the product by the other", "operand-type"
                 )
+
+    def _no_condition(self, node: Node, what: str, type_: str, call: str) -> SpecError:
+        """The suspicion about a value that is neither true nor false. `call`: what it may be replaced by if it is a
+        tensor."""
+        hint = f"write {call}" if type_ == "Tensor" else "compare it"
+        return self._error(node.start, f"invalid {what}: {type_}", hint, "no-condition")
 
     def _no_value(self, node: Node, operand: Node) -> SpecError:
         text = self._text(operand)
@@ -565,8 +570,7 @@ class _Checker:
         node.type = yes.type if yes.type == no.type else ""
         if condition.type in _NO_CONDITION:
             call = f"at::where({', '.join(map(self._text, node.parts))})"
-            hint = f"write {call}" if condition.type == "Tensor" else "compare it"
-            yield self._error(node.start, f"invalid condition before '?': {condition.type}", hint, "no-condition")
+            yield self._no_condition(node, "condition before '?'", condition.type, call)
 
     def check_python(self, node: Node) -> Iterator[SpecError]:
         condition, yes, no = node.parts

@@ -88,11 +88,6 @@ class Schema(Struct, frozen=True, gc=False, array_like=True):
         return None if self.self_index is None else self.positional[self.self_index]
 
     @property
-    def before_self(self) -> tuple[Argument, ...]:
-        """The positional arguments before `self`; none if the schema has no `self`."""
-        return () if self.self_index is None else self.positional[: self.self_index]
-
-    @property
     def after_self(self) -> tuple[Argument, ...]:
         """The positional arguments after `self`; all of them if the schema has no `self`."""
         return self.positional if self.self_index is None else self.positional[self.self_index + 1 :]

@@ -63,7 +63,9 @@ def position_of(problem: Problem, sources: Sources) -> Position:
 def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
     """The position of a problem in the text as it was read."""
     if problem.role == "template":
-        return _find(sources.text(problem), problem.needle) if problem.needle else (0, 0)
+        at = _search(sources.text(problem), problem.needle) if problem.needle else None
+        line, column = (-1, -1) if at is None else _line_column(sources.text(problem), at)
+        return line + 1, column + 1
     if problem.role == "set" and not problem.line:
         return sources.key(problem)
     entry = sources.entry(problem) if problem.entry else None
@@ -255,14 +257,6 @@ def _pattern(needle: str) -> str:
         return rf"(?<!\w){needle}(?!\w)"
     words = [re.escape(word) for word in re.split(r"[ \t\n]+", needle) if word]
     return r"\s+".join(words).replace('"', r'\\?"').replace("'", "''?") or re.escape(needle)
-
-
-def _find(text: str, needle: str) -> tuple[int, int]:
-    at = _search(text, needle)
-    if at is None:
-        return 0, 0
-    line, column = _line_column(text, at)
-    return line + 1, column + 1
 
 
 def _line_column(text: str, at: int) -> tuple[int, int]:

@@ -26,13 +26,9 @@ def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near
     known = tuple(names)
     same = [other for other in known if other.lower() == name.lower()]
     close = same[0] if len(same) == 1 else closest(name, known)
-    if close and not same and not _is_close(*_own_words(name, close)):
-        close = ""
-    if close and not same and near > NEAR:
-        from difflib import SequenceMatcher
-
-        close = close if SequenceMatcher(a=close, b=name).ratio() >= near else ""
-    return Hint(f"{what} '{close}'?", (name, close) if is_certain(name, close, known) else None) if close else Hint("")
+    if not close or (not same and not (_is_close(*_own_words(name, close)) and _ratio(close, name) >= near)):
+        return Hint("")
+    return Hint(f"{what} '{close}'?", (name, close) if is_certain(name, close, known) else None)
 
 
 def _own_words(one: str, other: str) -> tuple[str, str]:
@@ -45,9 +41,13 @@ def _own_words(one: str, other: str) -> tuple[str, str]:
 
 
 def _is_close(one: str, other: str) -> bool:
+    return not (one and other) or _ratio(other, one) >= NEAR or _edits(one, other) <= 1
+
+
+def _ratio(one: str, other: str) -> float:
     from difflib import SequenceMatcher
 
-    return not (one and other) or SequenceMatcher(a=other, b=one).ratio() >= NEAR or _edits(one, other) <= 1
+    return SequenceMatcher(a=one, b=other).ratio()
 
 
 def is_certain(name: str, close: str, names: Iterable[str]) -> bool:

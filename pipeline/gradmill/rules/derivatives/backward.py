@@ -17,7 +17,7 @@ from gradmill.model.native import NativeFunction
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
-from gradmill.rules.derivatives.saved import Candidate, check_calls, save
+from gradmill.rules.derivatives.saved import check_calls, save
 
 
 class Differentiated(Struct, frozen=True):
@@ -36,9 +36,9 @@ def create_derivative(row: Formula, of: Differentiated) -> Derivative:
     """The gradient that one row computes, and what it saves. Raises a SpecError for unsupported calls and indices."""
     check_calls(row.formula)
     function, release = of.function, of.release
-    inputs = [Candidate(a.bound, a.cpp.value) for a in of.arguments]
+    inputs = [(a.bound, a.cpp.value) for a in of.arguments]
     names = ["result" if name == "self" else name for name in return_names(function.func)]
-    outputs = [Candidate(name, type_) for name, type_ in zip(names, return_types(function.func, release))]
+    outputs = [*zip(names, return_types(function.func, release))]
     formula, saved_inputs = save(row.formula, inputs, row.names, release)
     formula, saved_outputs = save(formula, outputs, row.names, release)
     for index in gradient_indices(formula):

@@ -110,11 +110,7 @@ def _before(formula: str, end: int) -> str:
     return formula[start:end]
 
 
-class Candidate(Struct, frozen=True):
-    """An argument or result that a formula may save: its name and its C++ type."""
-
-    name: str
-    type: str
+Candidate = tuple[str, str]  # an argument or result that a formula may save: its name and its C++ type
 
 
 def check_calls(formula: str) -> None:
@@ -138,8 +134,8 @@ def save(
     """
     saved: list[SavedAttribute] = []
     marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]  # a rewritten expression has no mark
-    for candidate in candidates:
-        name = candidate.name.rpartition(".")[2] if candidate.name == REDUNDANT_MEMORY_FORMAT else candidate.name
+    for bound, type_ in candidates:
+        name = bound.rpartition(".")[2] if bound == REDUNDANT_MEMORY_FORMAT else bound
         is_word = identifiers.is_word(name)
         if is_word and name not in formula:
             continue
@@ -147,10 +143,10 @@ def save(
             formula = _apply(
                 rewrite=rewrite, formula=formula, name=name, var_names=var_names, saved=saved, release=release
             )
-        if candidate.type == optional(STRING_VIEW):
+        if type_ == optional(STRING_VIEW):
             formula = _with_string_view(formula, name, release)
         if identifiers.uses(formula, name):
-            saved.append(SavedAttribute(candidate.name, candidate.type, name))
+            saved.append(SavedAttribute(bound, type_, name))
     return formula, tuple(saved)
 
 

@@ -5,6 +5,8 @@ torchgen: `model.FunctionSchema.signature`, `model.FunctionSchema.view_signature
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from gradmill.cpp.bindings import cpp_name
 from gradmill.grammar.signature import signatures
 from gradmill.model.native import FunctionNames, FunctionSummary, NativeFunction, ViewKind
@@ -54,11 +56,7 @@ def head_of(parsed: NativeFunction, *, layered: bool) -> FunctionSummary:
     signature, plain = (within(namespace, text) for text in signatures(schema))
     view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
     return FunctionSummary(
-        schema=str(schema),
-        name=str(name),
-        cpp_name=cpp_name(schema),
-        base=name.base,
-        namespace=parsed.namespace,
+        **asdict(names_of(parsed)),
         unqualified=name.unqualified,
         kind=schema_kind(schema),
         view_kind=view_kind,

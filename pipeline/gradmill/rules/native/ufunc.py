@@ -5,7 +5,7 @@ torchgen: `model.UfuncInnerLoop.parse`.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterable
 
 from gradmill.model.keys import LINE
 from gradmill.model.native import UfuncLoop
@@ -31,22 +31,20 @@ def parse_ufunc(raw: object, release: Release) -> dict[str, UfuncLoop]:
     return loops
 
 
-def _has_dtype(dtype: str, release: Release) -> bool:
-    return dtype in release.dtypes
-
-
 def _loop(text: str, field: tuple[str, ...], release: Release) -> UfuncLoop:
     name, _, dtypes = text.partition(" ")
     if not dtypes.startswith("(") or not dtypes.endswith(")"):
         raise SpecError(f"malformed loop '{text}'", "write name (Dtype, Dtype)", field=field)
-    expanded: dict[str, None] = {}
-    for dtype in dtypes[1:-1].split(", "):
-        if dtype in release.dtype_classes:
-            expanded.update(dict.fromkeys(release.dtype_classes[dtype]))
-        elif dtype in release.dtypes:
-            expanded[dtype] = None
-        else:
-            known = release.dtypes | release.dtype_classes.keys()
-            error = SpecError(f"unknown dtype '{dtype}'", nearest(dtype, known), field=field, needle=dtype)
-            raise dated(error, partial(_has_dtype, dtype))
-    return UfuncLoop(name, tuple(expanded))
+    expanded = [each for dtype in dtypes[1:-1].split(", ") for each in _dtypes(dtype, field, release)]
+    return UfuncLoop(name, tuple(dict.fromkeys(expanded)))
+
+
+def _dtypes(name: str, field: tuple[str, ...], release: Release) -> Iterable[str]:
+    """The dtypes of a class, or one."""
+    if name in release.dtypes and name not in release.dtype_classes:
+        return (name,)
+    if name not in release.dtype_classes:
+        known = release.dtypes | release.dtype_classes.keys()
+        error = SpecError(f"unknown dtype '{name}'", nearest(name, known), field=field, needle=name)
+        raise dated(error, lambda other: name in other.dtypes)
+    return release.dtype_classes[name]
