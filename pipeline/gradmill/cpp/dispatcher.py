@@ -22,10 +22,12 @@ from gradmill.releases.model import Release
 
 
 class Parameter(Struct, frozen=True, gc=False, array_like=True):
-    """One parameter of a kernel."""
+    """One parameter of a kernel, or of a function that programs call."""
 
     name: str
     type: str  # as passed: `const at::Tensor &`
+    meaning: str = ""  # what the value is to `translate`; "": what the name says
+    default: str | None = None
 
 
 class Signature(Struct, frozen=True, gc=False, array_like=True):
@@ -73,7 +75,7 @@ def declared(of: Iterable[Parameter]) -> str:
 
 def values(of: Iterable[Parameter]) -> list[Value]:
     """Parameters as the scope of a function's body."""
-    return [Value(p.name, p.type, p.name) for p in of]
+    return [Value(p.meaning or p.name, p.type, p.name) for p in of]
 
 
 def goals(of: Iterable[Parameter]) -> list[Goal]:

@@ -15,20 +15,11 @@ from msgspec import Struct
 
 from gradmill.cpp.bindings import bindings, cpp_name
 from gradmill.cpp.defaults import binding_default
-from gradmill.cpp.dispatcher import returns_type
+from gradmill.cpp.dispatcher import Parameter, returns_type, values
 from gradmill.cpp.translate import Goal, Value, translate
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import has_symint
 from gradmill.releases.model import Release
-
-
-class CppParameter(Struct, frozen=True, gc=False, array_like=True):
-    """One parameter of a C++ function."""
-
-    name: str
-    meaning: str  # what the value is to `translate`
-    type: str  # as passed: `const at::Tensor &`
-    default: str | None = None
 
 
 class CppSignature(Struct, frozen=True, gc=False, array_like=True):
@@ -37,7 +28,7 @@ class CppSignature(Struct, frozen=True, gc=False, array_like=True):
     name: str  # `add_outf`, `zeros_symint`
     template_name: str  # the same without `_symint`: of the template that chooses by the type of integers
     returns: str
-    parameters: tuple[CppParameter, ...]  # without `self`, if it is a method
+    parameters: tuple[Parameter, ...]  # without `self`, if it is a method
     symint: bool
     faithful: bool
 
@@ -54,7 +45,7 @@ class CppSignature(Struct, frozen=True, gc=False, array_like=True):
     @property
     def scope(self) -> list[Value]:
         """The parameters as the scope of the function's body."""
-        return [Value(p.meaning, p.type, p.name) for p in self.parameters]
+        return values(self.parameters)
 
 
 def cpp_signatures(
@@ -70,10 +61,10 @@ def cpp_signatures(
     returns, prefix, signatures = returns_type(function, release), "__dispatch_" if fallback else "", []
     for symint, faithful in product((False, True) if has_symint(schema) else (False,), forms):
         parameters = tuple(
-            CppParameter(
+            Parameter(
                 each.name,
-                each.bound,
                 each.cpp.passed,
+                each.bound,
                 None if faithful else binding_default(each, function, release, symint=symint),
             )
             for each in bindings(function, release, symint=symint, faithful=faithful)

@@ -64,10 +64,8 @@ def _odd_one(heads: Sequence[FunctionSummary], at: int, variants: Sequence[int],
         problem = f"{', '.join(names[:-1])} and {names[-1]} are not variants of '{heads[odd].name}', which"
     if heads[other].plain_signature == heads[odd].plain_signature and not effect.startswith("a second"):
         effect = ""  # derivatives are inherited whatever the defaults
-    error = GroupError(odd, f"{problem} {_told(*difference)}{effect and '; '}{effect}", _SAME, rule="split-group")
-    error.needle = difference[1]
-    error.other = other, difference[0]
-    yield error
+    problem = f"{problem} {_told(*difference)}{effect and '; '}{effect}"
+    yield GroupError(odd, problem, _SAME, needle=difference[1], rule="split-group", other=(other, difference[0]))
 
 
 def _families(heads: Sequence[FunctionSummary], *, copies: bool = False) -> dict[int, list[int]]:

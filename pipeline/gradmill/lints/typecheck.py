@@ -31,7 +31,12 @@ from gradmill.problems.problem import SpecError
 
 _SHOWN = 3  # overloads in a hint
 
-_WORDS = {"None": "Tensor()", "True": "true", "False": "false"}  # of Python, and their equivalents in C++
+# Words of Python: what to write, and their equivalents in C++ if they have one.
+_WORDS = {
+    "None": ("write Tensor() for an undefined tensor, ::std::nullopt for another empty value", ""),
+    "True": ("write 'true'", "true"),
+    "False": ("write 'false'", "false"),
+}
 _PROPERTIES = {"shape": "sym_sizes", "T": "numpy_T", "H": "matrix_H", "ndim": "dim", "dtype": "scalar_type"}
 # Types of methods that no schema declares: of tensors, and conversions of numbers.
 _METHOD_TYPES = {
@@ -145,15 +150,8 @@ class _Checker:
             self._shared[id(node)] = f"'{name}'"
 
     def _word(self, node: Node) -> SpecError:
-        name = node.name
-        right = _WORDS[name]
-        hint = (
-            "write Tensor() for an undefined tensor, ::std::nullopt for another empty value"
-            if name == "None"
-            else f"write '{right}'"
-        )
-        fix = (name, right) if name != "None" else None
-        return self._error(node.start, f"'{name}' is Python's", hint, "python-word", fix)
+        name, (hint, right) = node.name, _WORDS[node.name]
+        return self._error(node.start, f"'{name}' is Python's", hint, "python-word", (name, right) if right else None)
 
     def check_char(self, node: Node) -> Iterator[SpecError]:
         text = node.name[1:-1]
@@ -365,14 +363,14 @@ class _Checker:
         """Reports a call that changes an incoming gradient, an input or an output in place; marks one that makes a
         view of it."""
         method, what = node.parts[0].kind == "member", self._shared[id(of)]
-        if not name.endswith("_") or name.endswith("__") or self._known.arity(METHOD if method else CALL, name) is None:
+        kind = METHOD if method else CALL
+        if not name.endswith("_") or name.endswith("__") or self._known.arity(kind, name) is None:
             overloads = self._known.overloads(METHOD if method else ATEN, name) or ()
             if any(overload.view for overload in overloads):
                 self._shared[id(node)] = what
             return
         self._shared[id(node)] = what
         plain = name.removesuffix("_")
-        kind = METHOD if method else CALL
         changes = plain not in _IN_PLACE and self._known.arity(kind, plain) is not None
         hint = f"write '{plain}'" if changes else f"write {_IN_PLACE.get(plain, 'it without an in-place function')}"
         start = node.parts[0].end - len(name)

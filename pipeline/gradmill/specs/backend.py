@@ -154,7 +154,7 @@ class _Reader:
         try:
             return OwnNode(self._schemas.parse(value["func"]), str(kind) if kind else "", tuple(properties))
         except SpecError as error:
-            self.refused(_value_of(node, "func"), error)
+            self.refused(next(each for key, each in node.value if key.value == "func"), error)
             return None
 
 
@@ -207,9 +207,3 @@ def _namespace(reader: _Reader, keys: dict[str, Key], root: Node, most: int) -> 
     if len(name.split("::")) > most:
         reader.error(keys[_NAMESPACE].node, f"'{name}' is more than {most} namespaces", f"write {most} or fewer")
     return name
-
-
-def _value_of(node: Node, name: str) -> Node:
-    """The node of a key's value in a mapping."""
-    values: dict[str, Node] = {key.value: value for key, value in node.value}
-    return values[name]

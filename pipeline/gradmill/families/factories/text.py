@@ -8,7 +8,8 @@ torchgen: `gen_variable_factories.is_factory_function`, `gen_variable_factories.
 
 from __future__ import annotations
 
-from gradmill.cpp.signatures import CppParameter, CppSignature, cpp_signatures
+from gradmill.cpp.dispatcher import Parameter
+from gradmill.cpp.signatures import CppSignature, cpp_signatures
 from gradmill.cpp.types import TENSOR_OPTIONS
 from gradmill.families.family import DEFINITION, INCLUDE
 from gradmill.families.sections import Sections, Text
@@ -40,12 +41,12 @@ def _wrapper(overload: CppSignature, text: Sections) -> str:
     )
 
 
-def _declared(parameter: CppParameter) -> str:
+def _declared(parameter: Parameter) -> str:
     declared = f"{parameter.type} {parameter.name}"
     return declared if parameter.default is None else f"{declared} = {parameter.default}"
 
 
-def _argument(parameter: CppParameter, text: Sections) -> str:
+def _argument(parameter: Parameter, text: Sections) -> str:
     """An argument of the call. Operators reject options with requires_grad, so the wrapper sets it on the result."""
     if parameter.type != TENSOR_OPTIONS:
         return parameter.name

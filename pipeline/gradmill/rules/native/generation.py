@@ -27,16 +27,16 @@ INHERITED_TAGS = frozenset(("nondeterministic_seeded", "view_copy", "pt2_complia
 def generate_out(function: NativeFunction, automatic_tags: tuple[str, ...]) -> NativeFunction:
     """The out variant of an in-place, mutable or functional op. Raises a SpecError if upstream cannot generate it."""
     schema = function.func
-    kind = schema_kind(schema)
-    if kind == "inplace":
-        out = _out_of_inplace(schema)
-    elif kind == "mutable":
-        out = _with_out(schema, schema.positional, schema.kwarg_only, schema.options_index)
-    else:
-        assert kind == "functional"
-        positional, kwarg_only = signature_inputs(schema)
-        bare = tuple(_bare(a) for a in positional), tuple(_bare(a) for a in kwarg_only)
-        out = _with_out(schema, *bare, None)
+    name, own = with_overload(schema.name, out_overload(schema.name.overload)), schema.self_argument
+    if schema.name.inplace and own is not None:
+        positional = tuple(_bare(a) if i == schema.self_index else a for i, a in enumerate(schema.positional))
+        out = replace(schema, name=name, positional=positional, out=(replace(own, name="out", default=None),))
+        return _generated(function, out, automatic_tags)
+    returns, written = _out_arguments(schema)
+    out = replace(schema, name=name, out=written, returns=returns)
+    if schema_kind(schema) == "functional":
+        bare, bare_by_name = (tuple(map(_bare, arguments)) for arguments in signature_inputs(schema))
+        out = replace(out, positional=bare, kwarg_only=bare_by_name, options_index=None)
     return _generated(function, out, automatic_tags)
 
 
@@ -47,8 +47,8 @@ def generate_functional(function: NativeFunction, automatic_tags: tuple[str, ...
     mutable = schema_kind(schema) == "mutable"
     functional = Schema(
         OperatorName(schema.name.base, schema.name.overload, dunder=schema.name.dunder, functional=mutable),
-        tuple(_bare(a) for a in positional),
-        tuple(_bare(a) for a in kwarg_only),
+        tuple(map(_bare, positional)),
+        tuple(map(_bare, kwarg_only)),
         returns=signature_returns(schema),
         self_index=schema.self_index,
     )
@@ -72,27 +72,6 @@ def odd_autogen(function: NativeFunction) -> list[SpecError]:
             problem = f"no variant of '{name}' is called '{requested}'"
             errors.append(SpecError(problem, hint, field=("autogen",), needle=requested, rule="unknown-variant"))
     return errors
-
-
-def _out_of_inplace(schema: Schema) -> Schema:
-    own = schema.self_argument
-    assert own is not None and schema.self_index is not None
-    at = schema.self_index
-    return replace(
-        schema,
-        name=with_overload(schema.name, out_overload(schema.name.overload)),
-        positional=(*schema.positional[:at], _bare(own), *schema.positional[at + 1 :]),
-        out=(Argument("out", own.type, None, own.annotation),),
-    )
-
-
-def _with_out(
-    schema: Schema, positional: tuple[Argument, ...], kwarg_only: tuple[Argument, ...], options_index: int | None
-) -> Schema:
-    returns, out = _out_arguments(schema)
-    name = with_overload(schema.name, out_overload(schema.name.overload))
-    changed = replace(schema, name=name, positional=positional, kwarg_only=kwarg_only, out=out, returns=returns)
-    return replace(changed, options_index=options_index)
 
 
 def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, ...]]:

@@ -28,11 +28,19 @@ class GroupError(SpecError):
     """An error in the function with index `function`; `other` is the index of a related one, and a piece of it."""
 
     def __init__(
-        self, function: int, problem: str, hint: str = "", *, field: tuple[str, ...] = ("func",), rule: str = ""
+        self,
+        function: int,
+        problem: str,
+        hint: str = "",
+        *,
+        field: tuple[str, ...] = ("func",),
+        needle: str = "",
+        rule: str = "",
+        other: tuple[int, str] | None = None,
     ) -> None:
-        super().__init__(problem, hint, field=field, rule=rule)
+        super().__init__(problem, hint, field=field, needle=needle, rule=rule)
         self.function = function
-        self.other: tuple[int, str] | None = None
+        self.other = other
 
 
 class LacksVariant(GroupError):
@@ -54,9 +62,8 @@ def group_variants(heads: Sequence[FunctionSummary]) -> tuple[list[Variants], li
         group = groups.setdefault(head.signature, {})
         if head.kind in group:
             first = group[head.kind]
-            second = GroupError(i, f"a second {head.kind} variant of one operator; the first is {heads[first].schema}")
-            second.other = first, ""
-            errors.append(second)
+            problem = f"a second {head.kind} variant of one operator; the first is {heads[first].schema}"
+            errors.append(GroupError(i, problem, other=(first, "")))
         group[head.kind] = i
     return list(groups.values()), errors
 
@@ -177,8 +184,7 @@ def view_groups(heads: Sequence[FunctionSummary]) -> tuple[list[ViewIndices], li
         kind = head.kind if head.view_kind == "non_aliasing" else head.view_kind
         if kind in group:
             problem = f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}"
-            errors.append(GroupError(i, problem))
-            errors[-1].other = group[kind], ""
+            errors.append(GroupError(i, problem, other=(group[kind], "")))
             group[f"an earlier {kind}, {group[kind]}"] = group[kind]  # a definition may still refer to it
         group[kind] = i
     return [_view_group(group) for group in groups.values()], errors
