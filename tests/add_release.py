@@ -138,7 +138,7 @@ def spans(row: Row, result: set[str], versions: list[str]) -> list[str]:
 def rows_of(package: Path | Member) -> dict[str, set[Row]]:
     """The rows that a package has for each table of names."""
     from gradmill.cpp.declared import ANY
-    from gradmill.cpp.header import arity_of, read_header
+    from gradmill.cpp.header import overload_of, read_header
     from gradmill.cpp.overloads import OTHER_FUNCTIONS, OTHER_METHODS
 
     def text(name: str) -> str:
@@ -150,13 +150,13 @@ def rows_of(package: Path | Member) -> dict[str, set[Row]]:
             raise Failed(f"{package} does not contain {name}")
     functions: dict[str, int] = {}
     for name, arguments in _SCHEMA.findall(text(NATIVE)):
-        functions[name] = max(functions.get(name, 0), arity_of(arguments.replace("*, ", ""))[1])
+        functions[name] = max(functions.get(name, 0), len(overload_of(arguments.replace("*, ", "")).types))
     others = {name for header in FUNCTIONS for name in read_header(text(INCLUDE + header)).overloads} - {*functions}
     methods = {name for header in CLASSES for name in _CALLED.findall(text(INCLUDE + header))}
     takes: dict[str, int] = {}  # of methods
     for header in CLASSES:
         for name, parameters in _PARAMETERS.findall(_COMMENT.sub("", text(INCLUDE + header))):
-            takes[name] = max(takes.get(name, 0), arity_of(parameters)[1] if header == CLASSES[0] else ANY)
+            takes[name] = max(takes.get(name, 0), len(overload_of(parameters).types) if header == CLASSES[0] else ANY)
     functions |= dict.fromkeys(OTHER_FUNCTIONS & functions.keys(), ANY)
     takes |= dict.fromkeys(OTHER_METHODS, ANY)
     counted = {name: takes.get(name, ANY) for name in methods}

@@ -14,7 +14,7 @@ from releases.test_all_releases import source_of
 from steps import assert_linear
 
 from gradmill.cpp.expression import tokens_of
-from gradmill.cpp.header import ANY, arity_of, declared_at, read_header
+from gradmill.cpp.header import ANY, declared_at, overload_of, read_header
 from gradmill.families.table import TEMPLATES
 from gradmill.lints.calls import check_calls_and_names
 from gradmill.lints.known import CALL, METHOD
@@ -67,7 +67,8 @@ def test_a_declaration_is_found_on_its_line() -> None:
     [("", (0, 0)), ("int a", (1, 1)), ("A<B, C> a, D d = f(1, 2)", (1, 2)), ("std::array<bool, 3> mask", (1, 1))],
 )
 def test_parameters_are_counted(parameters: str, arity: tuple[int, int]) -> None:
-    assert arity_of(parameters) == arity
+    overload = overload_of(parameters)
+    assert (overload.least, len(overload.types)) == arity
 
 
 def test_every_release_has_names() -> None:

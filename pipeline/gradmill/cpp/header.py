@@ -36,9 +36,8 @@ def read_header(text: str) -> Header:
     for statement in _statements(text):
         if statement.name:
             parameters = text[statement.opening + 1 : statement.end - 1]
-            least, most = arity_of(parameters)
             returns = text[statement.start : statement.opening].rpartition(statement.name)[0]
-            overload = DeclaredOverload(least, _types(parameters, most), of_cpp(_RETURNED.sub("", returns)))
+            overload = overload_of(parameters, of_cpp(_RETURNED.sub("", returns)))
             header.overloads.setdefault(statement.name, []).append(overload)
         else:
             _other(text[statement.start : statement.end], header)
@@ -131,17 +130,14 @@ def _closed(text: str, opening: int) -> int:
     return len(text)
 
 
-def arity_of(parameters: str) -> tuple[int, int]:
-    """The least and the most arguments for a list of parameters; those with a default are optional."""
-    pieces = _pieces(parameters)
-    if pieces in ([], ["void"]):
-        return 0, 0
-    return sum("=" not in piece for piece in pieces), ANY if "..." in parameters else len(pieces)
-
-
-def _pieces(parameters: str) -> list[str]:
-    """The parameters in a list."""
-    return [parameters[start:end].strip() for start, end in parameters_of(f"{parameters})")]
+def overload_of(parameters: str, returns: str = "") -> DeclaredOverload:
+    """The overload with a list of parameters; those with a default are optional. Of ANY, all types are ""."""
+    pieces = [parameters[start:end].strip() for start, end in parameters_of(f"{parameters})")]
+    if pieces == ["void"]:
+        pieces = []
+    types = [of_cpp(_LAST_NAME.sub("", piece.partition("=")[0])) for piece in pieces]
+    required = sum("=" not in piece for piece in pieces)
+    return DeclaredOverload(required, ("",) * ANY if "..." in parameters else tuple(types), returns)
 
 
 def parameters_of(text: str) -> list[tuple[int, int]]:
@@ -156,10 +152,3 @@ def parameters_of(text: str) -> list[tuple[int, int]]:
         depth += (character in _OPEN) - (character in _CLOSE)
     stripped = ((start + len(text[start:end]) - len(text[start:end].lstrip()), end) for start, end in places)
     return [(start, end) for start, end in stripped if start < end]
-
-
-def _types(parameters: str, count: int) -> tuple[str, ...]:
-    """The types of `count` parameters, as in `gradmill.cpp.conversions`; all "" if there may be more."""
-    if count == ANY:
-        return ("",) * count
-    return tuple(of_cpp(_LAST_NAME.sub("", piece.partition("=")[0])) for piece in _pieces(parameters)[:count])

@@ -15,6 +15,7 @@ _GENERIC = regex(r"(?:std::|c10::|typing\.)?([Oo]ptional|[Ll]ist|vector|ArrayRef
 _LIST = regex(r"(?:at::|c10::)?(\w+?)(?:ArrayRef|List)")
 _SUFFIX = regex(r"\?|\[(\d*)\]")
 _CUSTOM_CLASS = regex(r"__torch__\.torch\.classes\.[a-zA-Z0-9_.]+")
+# One letter, more letters, whether it is written to, and the letters afterwards.
 _ANNOTATION = regex(r"([a-z])((?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
 _ANNOTATED = regex(r"Tensor\((.+)\)(.*)", re.DOTALL)
 
@@ -97,15 +98,13 @@ def check_annotation(text: str) -> None:
     """
     match = _ANNOTATION.fullmatch(text)
     if match is None:
-        raise SpecError(
-            f"unrecognized alias annotation '{text}'", "write (a), (a!), (a|b), (a -> *) or (a! -> a|b)", needle=text
-        )
-    more_before, write, after = match.group(2), match.group(3), match.group(4)
-    if len(more_before) > 2:
-        raise SpecError(f"alias set of more than two members in '{text}'", "name at most two aliases", needle=text)
-    if write and more_before:
-        raise SpecError(f"an alias set of two cannot be written to: '{text}'", "write (a!)", needle=text)
-    if more_before and after and "|" in after:
-        raise SpecError(
-            f"the alias sets before and after are both larger than one in '{text}'", "shorten one", needle=text
-        )
+        problem, hint = f"unrecognized alias annotation '{text}'", "write (a), (a!), (a|b), (a -> *) or (a! -> a|b)"
+    elif len(match[2]) > 2:
+        problem, hint = f"alias set of more than two members in '{text}'", "name at most two aliases"
+    elif match[2] and match[3]:
+        problem, hint = f"an alias set of two cannot be written to: '{text}'", "write (a!)"
+    elif match[2] and "|" in (match[4] or ""):
+        problem, hint = f"the alias sets before and after are both larger than one in '{text}'", "shorten one"
+    else:
+        return
+    raise SpecError(problem, hint, needle=text)

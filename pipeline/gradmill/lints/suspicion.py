@@ -8,7 +8,6 @@ constants (`M_PI`, `kJagged`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from gradmill.cpp import identifiers
 from gradmill.cpp.bindings import return_names
@@ -95,7 +94,7 @@ def _in_condition(condition: str, function: NativeFunction, vocabulary: KnownNam
     if hint and condition not in names:
         problem = f"{condition!r} is a string, and so a condition in C++"
         return [SpecError(problem, hint, field=(_CONDITION,), needle=condition, rule="output-differentiability")]
-    return _read(Formula(_CONDITION, (), condition), Variables(names), vocabulary, ()).suspicions
+    return _read(Formula(_CONDITION, (), condition), Variables(names), vocabulary, ())[0]
 
 
 def _in_formulas(
@@ -121,13 +120,12 @@ def _in_formulas(
             del known[MASK]
         row = rows[derivative.var_names]
         wanted = [arguments.get(name, "") for name in row.names]
-        read = _read(
-            row, Variables(known, optional, floats), vocabulary, names, words=(NON_DIFFERENTIABLE,), wanted=wanted
-        )
+        variables = Variables(known, optional, floats)
+        own, nodes = _read(row, variables, vocabulary, names, words=(NON_DIFFERENTIABLE,), wanted=wanted)
         inner = replaced_within(row.formula, [*(argument.name for argument in function.func.arguments), *outputs])
-        others = other_operators(FormulaText(row.formula), read.nodes, info.name)
-        suspicions += [*read.suspicions, *_in_row([*inner, *others], row)]
-        backward[row.names] = read.nodes
+        others = other_operators(FormulaText(row.formula), nodes, info.name)
+        suspicions += [*own, *_in_row([*inner, *others], row)]
+        backward[row.names] = nodes
     results = {"result", *outputs, *(f"result{i}" for i in range(len(names)))}
     tangents: list[SpecError] = []
     formulas = [*backward.values()]
@@ -145,9 +143,9 @@ def _in_formulas(
         wanted = [outputs.get(name, type_) for name, type_ in zip(row.names, forward.var_types)]
         floats = {f"{name}{suffix}" for name in differentiable for suffix in ("_p", "_t")}
         variables = Variables(known, (), floats, ("self_t",) if function.func.name.inplace else ())
-        read = _read(row, variables, vocabulary, names, words=(AUTO_ELEMENT_WISE, AUTO_LINEAR), wanted=wanted)
-        tangents += read.suspicions
-        formulas.append(read.nodes)
+        own, nodes = _read(row, variables, vocabulary, names, words=(AUTO_ELEMENT_WISE, AUTO_LINEAR), wanted=wanted)
+        tangents += own
+        formulas.append(nodes)
     if info.forward_derivatives and not tangents:
         first = rows[info.forward_derivatives[0].var_names]
         tangents = [*dropped_tangents(info, rows), *tangents_of_factors(info, function, first, formulas)]
@@ -287,13 +285,6 @@ def _as_output(name: str, outputs: Sequence[str]) -> str:
     return f"outputs: {', '.join(outputs)}"
 
 
-class _Read(NamedTuple):
-    """The suspicions about a formula, and its nodes with their types; no nodes if it is not parsed."""
-
-    suspicions: list[SpecError]
-    nodes: Sequence[Node]
-
-
 def _read(
     row: Formula,
     variables: Variables,
@@ -302,9 +293,9 @@ def _read(
     *,
     words: Collection[str] = (),
     wanted: Sequence[str] = (),
-) -> _Read:
-    """Reads the formula of `row`. `outputs` are the names of the operator's outputs; `words` may replace a formula;
-    `wanted` are the types of what the formula is for."""
+) -> tuple[list[SpecError], Sequence[Node]]:
+    """The suspicions about the formula of `row`, and its nodes with their types, none if it is not parsed. `outputs`
+    are the names of the operator's outputs; `words` may replace a formula; `wanted` are the types of what it is for."""
     formula, known = row.formula, variables.types
     text = FormulaText(formula)
     tokens = tokens_of(formula)
@@ -329,7 +320,7 @@ def _read(
         nodes = () if parsed.broken else parsed.nodes
     if nodes and wanted and not suspicions:
         suspicions += check_value(text, nodes[-1], wanted, "input" if "grads" in known else "output")
-    return _Read(list(_in_row(suspicions, row)), nodes)
+    return list(_in_row(suspicions, row)), nodes
 
 
 def _in_row(suspicions: Iterable[SpecError], row: Formula) -> Iterator[SpecError]:

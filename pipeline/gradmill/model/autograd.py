@@ -39,7 +39,7 @@ class Derivative(Struct, frozen=True, gc=False, array_like=True):
     var_names: tuple[str, ...]  # the inputs it computes gradients of
     saved_inputs: tuple[SavedAttribute, ...]
     saved_outputs: tuple[SavedAttribute, ...]
-    named_gradients: tuple[str, ...]  # sorted
+    named_gradients: tuple[str, ...] = ()  # sorted
 
 
 class ForwardDerivative(Struct, frozen=True, gc=False, array_like=True):
@@ -87,9 +87,9 @@ class Info(Struct, frozen=True, gc=False, array_like=True):
     available_named_gradients: tuple[str, ...]
     used_named_gradients: tuple[str, ...]  # sorted
     args_with_derivatives: tuple[DifferentiableInput, ...]
-    non_differentiable_arg_names: tuple[str, ...]
-    output_differentiability: tuple[bool, ...] | None
-    output_differentiability_conditions: tuple[str, ...] | None
+    non_differentiable_arg_names: tuple[str, ...] = ()
+    output_differentiability: tuple[bool, ...] | None = None
+    output_differentiability_conditions: tuple[str, ...] | None = None
 
     @property
     def reverse(self) -> Reverse:

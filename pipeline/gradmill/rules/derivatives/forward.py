@@ -134,20 +134,15 @@ def _required(formula: str, suffix: str, inputs: Sequence[DifferentiableInput], 
 
 def _element_wise(row: Formula, read: Rows, function: NativeFunction, inputs: Sequence[DifferentiableInput]) -> str:
     """J is diagonal, so J t is (tᴴ J)ᴴ: the conjugate of the backward formula with grad and the input replaced."""
+    problem, hint = "", "write the formula"
     if schema_kind(function.func) == "inplace":
-        raise SpecError(f"{AUTO_ELEMENT_WISE} on an in-place op", "write the formula", needle=AUTO_ELEMENT_WISE)
-    if len(inputs) != 1 or len(read.forward) > 1 or len(row.names) > 1:
-        raise SpecError(
-            f"{AUTO_ELEMENT_WISE} needs a single differentiable input and a single output",
-            "write the formula",
-            needle=AUTO_ELEMENT_WISE,
-        )
-    if len(read.backward) != 1:
-        raise SpecError(
-            f"{AUTO_ELEMENT_WISE} needs the backward formula of its input",
-            f"add {inputs[0].name}: formula",
-            needle=AUTO_ELEMENT_WISE,
-        )
+        problem = "on an in-place op"
+    elif len(inputs) != 1 or len(read.forward) > 1 or len(row.names) > 1:
+        problem = "needs a single differentiable input and a single output"
+    elif len(read.backward) != 1:
+        problem, hint = "needs the backward formula of its input", f"add {inputs[0].name}: formula"
+    if problem:
+        raise SpecError(f"{AUTO_ELEMENT_WISE} {problem}", hint, needle=AUTO_ELEMENT_WISE)
     name = inputs[0].name
     formula = identifiers.replace(read.backward[0].original_formula, "grad", f"{name}_t.conj()")
     return f"({identifiers.replace(formula, name, f'{name}_p')}).conj()"

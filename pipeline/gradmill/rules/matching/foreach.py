@@ -105,9 +105,6 @@ def synthesize(function: NativeFunction, reference: NativeFunction, info: Info, 
         args_with_derivatives=tuple(
             DifferentiableInput(a.name, mapping.passed(a), a.type) for a in schema.inputs if a.name in names
         ),
-        non_differentiable_arg_names=(),
-        output_differentiability=None,
-        output_differentiability_conditions=None,
     )
 
 
@@ -165,7 +162,6 @@ class _Mapping:
             var_names=names,
             saved_inputs=tuple(saved),
             saved_outputs=results,
-            named_gradients=(),
         )
 
 

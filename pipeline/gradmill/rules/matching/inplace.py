@@ -8,6 +8,8 @@ torchgen: `autograd.match_differentiability_info`.
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from msgspec.structs import replace
 
 from gradmill.cpp import identifiers
@@ -16,6 +18,7 @@ from gradmill.model.nodes import Dependent
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
 
+_DEEPER = {"(": 1, ")": -1}
 _METHOD_ON_TANGENT = regex(r"self_t.([\w]*)\((.*)\)")
 
 
@@ -92,12 +95,4 @@ def _update_tangent(formula: str, operator: str) -> str:
 
 def _one_call(arguments: str) -> bool:
     """Whether the text between the first and the last parenthesis never closes the first one."""
-    depth = 1
-    for character in arguments:
-        if character == ")":
-            depth -= 1
-            if depth == 0:
-                return False
-        elif character == "(":
-            depth += 1
-    return True
+    return all(accumulate((_DEEPER.get(character, 0) for character in arguments), initial=1))

@@ -106,13 +106,10 @@ def uncalled(form: DeprecatedForm, schemas: Sequence[Schema], names: Iterable[st
     """The error for a form that calls none of the functions of its name, which have these schemas. `names` are those of
     other functions."""
     name = form.operator + (OUT if form.out else "")
-    if not schemas:
-        hint = (
-            nearest(form.operator, [each for each in names if each != form.operator])
-            or "name a function that Python code can call"
-        )
-        return SpecError(
-            f"there is no function '{form.operator}' with a Python binding", hint, field=("aten",), needle=name
-        )
     problem = f"no function '{form.operator}' takes and returns what this one does"
-    return SpecError(problem, f"its schemas: {'; '.join(map(str, schemas))}", field=("aten",), needle=name)
+    hint = f"its schemas: {'; '.join(map(str, schemas))}"
+    if not schemas:
+        problem = f"there is no function '{form.operator}' with a Python binding"
+        near = nearest(form.operator, [each for each in names if each != form.operator])
+        hint = near or "name a function that Python code can call"
+    return SpecError(problem, hint, field=("aten",), needle=name)
