@@ -42,17 +42,11 @@ def parse_definition(
     if "dispatch" in value:
         with errors:
             dispatch = _dispatch(value["dispatch"], release)
-        for key in value:
+        for key in map(str, value):
             if key not in _OWN_KEYS:
-                suspicions.append(
-                    SpecError(
-                        f"key '{key}' next to dispatch is ignored",
-                        nearest(str(key), _OWN_KEYS) or "move it under a dispatch key",
-                        field=(str(key),),
-                        at_key=True,
-                        rule="ignored-key",
-                    )
-                )
+                problem = f"key '{key}' next to dispatch is ignored"
+                hint = nearest(key, _OWN_KEYS) or "move it under a dispatch key"
+                suspicions.append(SpecError(problem, hint, field=(key,), at_key=True, rule="ignored-key"))
     else:
         if raw_differentiability is not None and _items(raw_differentiability) == []:
             problem = f"{raw_differentiability!r} has no effect: every output counts as differentiable"
@@ -180,14 +174,11 @@ def _differentiability(
             raise error
         suspicions.append(error)
     if any(isinstance(item, str) for item in items):
+        if len(items) != 1 and isinstance(raw, str):
+            raise SpecError(problem, "write [True, False]", field=field)
         if len(items) != 1:
-            if isinstance(raw, str):
-                raise SpecError(problem, "write [True, False]", field=field)
-            raise SpecError(
-                f"{len(items)} output_differentiability conditions",
-                "only one, for one output, is supported",
-                field=field,
-            )
+            problem = f"{len(items)} output_differentiability conditions"
+            raise SpecError(problem, "only one, for one output, is supported", field=field)
         if isinstance(raw, Mapping):
             raise SpecError("a condition is the key of a mapping", f"write ['{next(iter(raw))}']", field=field)
         return (True,), tuple(items)

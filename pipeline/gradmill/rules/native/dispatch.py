@@ -5,9 +5,6 @@ torchgen: `model.NativeFunction.from_yaml`.
 
 from __future__ import annotations
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from gradmill.cpp.bindings import cpp_name
 from gradmill.model.keys import LINE
 from gradmill.model.native import Kernel, NativeFunction
@@ -28,15 +25,10 @@ COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTI
 _QUALIFIED = regex(r"(?:::)?(?:[A-Za-z_]\w*+::)*+[A-Za-z_]\w*+")
 
 
-class Row(Struct, frozen=True, gc=False):
-    """A dispatch key of a table, and its kernel."""
-
-    key: str
-    kernel: Kernel
-    text: str  # of the kernel, with its namespace
+Rows = list[tuple[str, str]]  # a dispatch key of a table, and its kernel, maybe with a namespace
 
 
-def parse_dispatch(raw: object, release: Release) -> list[Row] | None:
+def parse_dispatch(raw: object, release: Release) -> Rows | None:
     """The rows of a dispatch table, each with one key; None if an op has none. Raises one SpecError for all rows. The
     fields of this module's errors are within the table."""
     if raw is None:
@@ -52,29 +44,25 @@ def parse_dispatch(raw: object, release: Release) -> list[Row] | None:
         for key in (k.strip() for k in keys.split(",")):
             if key not in release.kernel_keys:
                 errors.add(_no_kernel_key(key, value, keys, release))
-        with errors:
-            kernel = _kernel(value, keys)
-            rows += [Row(key.strip(), kernel, value) for key in keys.split(",")]
+        if value.count("::") > 3:
+            problem = f"kernel '{value}' has more than three levels of namespace"
+            errors.add(SpecError(problem, field=(keys,), needle=value))
+        rows += [(key.strip(), value) for key in keys.split(",")]
     errors.check()
     return rows
 
 
 def kernels_of(
-    rows: list[Row] | None, schema: Schema, structured: bool, delegated: bool, manual: bool, release: Release
+    rows: Rows | None, schema: Schema, structured: bool, delegated: bool, manual: bool, release: Release
 ) -> dict[str, Kernel]:
     """The kernels by dispatch key. An op without a table is composite-implicit under its own name."""
     if rows is None:
         return {} if structured or delegated else {IMPLICIT: Kernel(cpp_name(schema))}
     if manual:
         raise SpecError("dispatch has no effect with manual_kernel_registration", "drop one of them")
-    dispatch = {
-        row.key: replace(row.kernel, structured=True)
-        if structured and row.key in release.structured_keys
-        else row.kernel
-        for row in rows
-    }
-    redundant = any(row.key == IMPLICIT and row.text == cpp_name(schema) for row in rows)
-    _check_singleton(dispatch, len(rows), redundant, delegated, schema)
+    dispatch = {key: _kernel(name, structured=structured and key in release.structured_keys) for key, name in rows}
+    if len(rows) == 1:
+        _check_singleton(*rows[0], delegated, schema)
     _check_composites(dispatch)
     return dispatch
 
@@ -95,25 +83,20 @@ def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecE
     return dated(error, lambda other: key in other.kernel_keys, keep=release.described)
 
 
-def _kernel(value: str, field: str) -> Kernel:
-    *namespaces, name = value.split("::")
-    if not namespaces:
-        return Kernel(name)
-    if len(namespaces) > 3:
-        raise SpecError(f"kernel '{value}' has more than three levels of namespace", field=(field,), needle=value)
-    return Kernel(name, f"{'::'.join(namespaces) or 'at'}::native")
+def _kernel(text: str, *, structured: bool = False) -> Kernel:
+    *namespaces, name = text.split("::")
+    namespace = f"{'::'.join(namespaces) or 'at'}::native" if namespaces else "at::native"
+    return Kernel(name, namespace, structured)
 
 
-def _check_singleton(dispatch: dict[str, Kernel], count: int, redundant: bool, delegated: bool, schema: Schema) -> None:
-    if count != 1:
-        return
-    if redundant:
+def _check_singleton(key: str, text: str, delegated: bool, schema: Schema) -> None:
+    """Refuses a table of one row that should be left out."""
+    kernel = _kernel(text)
+    if key == IMPLICIT and text == cpp_name(schema):
         raise SpecError("the dispatch table repeats the default", "delete it")
-    if not delegated and set(dispatch) == {IMPLICIT} and not dispatch[IMPLICIT].supports_symint:
-        raise SpecError(
-            f"the only kernel is {IMPLICIT}: '{dispatch[IMPLICIT].name}'",
-            f"rename the kernel to '{cpp_name(schema)}' and delete the dispatch table",
-        )
+    if key == IMPLICIT and not delegated and not kernel.supports_symint:
+        problem = f"the only kernel is {IMPLICIT}: '{kernel.name}'"
+        raise SpecError(problem, f"rename the kernel to '{cpp_name(schema)}' and delete the dispatch table")
 
 
 def _check_composites(dispatch: dict[str, Kernel]) -> None:
