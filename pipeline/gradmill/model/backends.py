@@ -12,9 +12,11 @@ List = Literal["supported", "full_codegen", "autograd", "symint", "ir_gen", "str
 KERNELS: tuple[List, ...] = ("supported", "full_codegen")  # of the backend's key
 AUTOGRAD: List = "autograd"
 LISTS: tuple[List, ...] = (*KERNELS, AUTOGRAD, "symint", "ir_gen")
-STRUCTURED: List = "structured"  # not lists of the file
+# Not lists of the file: whether the kernel is the implementation of a structured one, whether the backend has a meta
+# function of its own for that, and whether the device is not guarded, as `device_guard: false` says.
+STRUCTURED: List = "structured"
 DEFINE_META: List = "define_meta"
-UNGUARDED: List = "unguarded"  # device_guard: false
+UNGUARDED: List = "unguarded"
 OPTIONS: tuple[List, ...] = (STRUCTURED, DEFINE_META, UNGUARDED)
 
 
@@ -82,21 +84,6 @@ class Roles(Struct, frozen=True, gc=False, array_like=True):
     def kernel(self) -> bool:
         """Whether it has a kernel for the backend's key."""
         return any(each in KERNELS for each in self.listed)
-
-    @property
-    def structured(self) -> bool:
-        """Whether this kernel is the implementation of a structured one."""
-        return STRUCTURED in self.listed
-
-    @property
-    def defines_meta(self) -> bool:
-        """Whether the backend has a meta function of its own for that."""
-        return DEFINE_META in self.listed
-
-    @property
-    def guarded(self) -> bool:
-        """Whether its device is guarded if the backend's are."""
-        return UNGUARDED not in self.listed
 
     @property
     def autograd(self) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.grammar.names import parse_operator_name, unambiguous_name
-from gradmill.model.backends import OPTIONS, Backend, Item, Member, Roles
+from gradmill.model.backends import DEFINE_META, OPTIONS, STRUCTURED, UNGUARDED, Backend, Item, Member, Roles
 from gradmill.model.native import FunctionSummary
 from gradmill.problems.problem import Problem, Role, SpecError, nearest
 from gradmill.releases.model import Release
@@ -67,7 +67,7 @@ def groups_of(heads: Sequence[Listed]) -> list[list[Listed]]:
 
 def has_structured_kernel(group: Sequence[Listed], roles: Mapping[str, Roles]) -> bool:
     """Whether a group is implemented by the structured kernel of its out variant."""
-    return len(group) > 1 and group[1][1].structured and roles.get(group[1][1].name, _NONE).structured
+    return len(group) > 1 and group[1][1].structured and STRUCTURED in roles.get(group[1][1].name, _NONE).listed
 
 
 def _of_class(each: Listed, group: Sequence[Listed], roles: Mapping[str, Roles], backend: Backend) -> Member:
@@ -78,7 +78,8 @@ def _of_class(each: Listed, group: Sequence[Listed], roles: Mapping[str, Roles],
     if each[0] == out:
         kernel = f"structured_{unambiguous_name(parse_operator_name(primary.name))}{'_symint' if own.symint else ''}"
     member = Member(each[0], head.unqualified, functional, backend.key, kernel, out=out)
-    return replace(member, guarded=own.guarded, defines_meta=own.defines_meta, symint=own.symint)
+    guarded, defines_meta = UNGUARDED not in own.listed, DEFINE_META in own.listed
+    return replace(member, guarded=guarded, defines_meta=defines_meta, symint=own.symint)
 
 
 def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles], backend: Backend) -> Member | None:
@@ -87,8 +88,8 @@ def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles],
     keys = {True: backend.key, False: backend.autograd_key}
     if own.kernel or own.autograd:
         kernel = head.cpp_name + ("_symint" if own.symint else "")
-        member = Member(name, order, key=keys[own.kernel], kernel=kernel, traced=own.traced, guarded=own.guarded)
-        return replace(member, has_node=own.has_node)
+        member = Member(name, order, key=keys[own.kernel], kernel=kernel, traced=own.traced, has_node=own.has_node)
+        return replace(member, guarded=UNGUARDED not in own.listed)
     wrapped = _NONE if functional is None or functional == each else roles.get(functional[1].name, _NONE)
     if functional is not None and (wrapped.kernel or wrapped.autograd) and not backend.out_as_primary:
         return Member(name, order, functional[0], keys[wrapped.kernel], has_node=own.has_node)
@@ -140,7 +141,7 @@ def structured_errors(heads: Sequence[Listed], roles: Mapping[str, Roles]) -> li
 
 def _errors(group: Sequence[Listed], roles: Mapping[str, Roles]) -> Iterator[tuple[str, SpecError]]:
     for _, head in group:
-        if roles.get(head.name, _NONE).structured and not head.structured:
+        if STRUCTURED in roles.get(head.name, _NONE).listed and not head.structured:
             yield head.name, _not_structured(head)
     if not has_structured_kernel(group, roles):
         return
