@@ -89,9 +89,8 @@ def check_default(argument: Argument, how: Passing) -> None:
         return
     if how.symint and default.isdigit() and type_ == "SymInt[]":
         return
-    raise SpecError(
-        f"argument '{argument.name}' is a list but its default '{default}' is not", "write [...]", needle=str(argument)
-    )
+    problem = f"argument '{argument.name}' is a list but its default '{default}' is not"
+    raise SpecError(problem, "write [...]", needle=str(argument))
 
 
 def return_names(schema: Schema) -> tuple[str, ...]:

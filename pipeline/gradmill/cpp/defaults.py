@@ -55,9 +55,8 @@ def default_expression(default: str, type_: str, release: Release, *, symint: bo
     if inner == "SymInt" and symint and default.isdigit():
         return f"c10::SymInt({default})"
     if type_.endswith("[]"):
-        raise SpecError(
-            f"the default of {type_} is not a list: {default}", "write [...], or a size", needle=f"={default}"
-        )
+        problem = f"the default of {type_} is not a list: {default}"
+        raise SpecError(problem, "write [...], or a size", needle=f"={default}")
     if type_ == "str" and len(default) > 1 and default[0] == default[-1] == "'":
         return _quoted(default[1:-1])
     return release.cpp_defaults.get(default, default)

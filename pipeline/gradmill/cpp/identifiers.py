@@ -54,9 +54,8 @@ def pattern(text: str, name: str) -> re.Pattern[str]:
         with warnings.catch_warnings(action="ignore"):
             return re.compile(filled)
     except re.error as error:
-        raise SpecError(
-            f"'{name}' cannot be searched for: {error}", "name the argument with letters, digits and underscores"
-        ) from error
+        problem = f"'{name}' cannot be searched for: {error}"
+        raise SpecError(problem, "name the argument with letters, digits and underscores") from error
 
 
 def uses(text: str, name: str) -> bool:

@@ -96,32 +96,24 @@ def _lost_aliases(schema: Schema) -> list[SpecError]:
 def _check_before_self(schema: Schema) -> None:
     for argument in schema.positional[: schema.self_index or 0]:
         if argument.is_write:
-            raise SpecError(
-                f"argument '{argument.name}' precedes self and is mutable",
-                "put it after self",
-                needle=str(argument),
-            )
+            problem = f"argument '{argument.name}' precedes self and is mutable"
+            raise SpecError(problem, "put it after self", needle=str(argument))
 
 
 def _check_out_annotations(schema: Schema) -> None:
     for argument, returned in zip(schema.out, schema.returns):
         if argument.annotation != returned.annotation:
-            raise SpecError(
-                f"out argument '{argument.name}' and the return at its place have different alias annotations",
-                f"the i-th out argument is the i-th return: return Tensor({argument.annotation})",
-                needle=str(returned),
-            )
+            problem = f"out argument '{argument.name}' and the return at its place have different alias annotations"
+            hint = f"the i-th out argument is the i-th return: return Tensor({argument.annotation})"
+            raise SpecError(problem, hint, needle=str(returned))
 
 
 def _check_mutable_positional(schema: Schema) -> None:
     returned = {r.annotation for r in schema.returns}
     for argument in schema.after_self:
         if argument.annotation in returned and argument.is_write:
-            raise SpecError(
-                f"mutable positional argument '{argument.name}' is returned",
-                "do not return it, or make it a keyword-only out argument",
-                needle=str(argument),
-            )
+            problem = f"mutable positional argument '{argument.name}' is returned"
+            raise SpecError(problem, "do not return it, or make it a keyword-only out argument", needle=str(argument))
 
 
 def _check_returns(schema: Schema) -> None:
@@ -131,11 +123,8 @@ def _check_returns(schema: Schema) -> None:
     returnable = {a.annotation for a in (*schema.out, *(a for a in schema.positional if a.name == "self"))}
     for returned in written:
         if returned.annotation not in returnable:
-            raise SpecError(
-                f"return '{returned}' aliases neither self nor an out argument",
-                _how_to_return(schema, returned),
-                needle=str(returned),
-            )
+            problem = f"return '{returned}' aliases neither self nor an out argument"
+            raise SpecError(problem, _how_to_return(schema, returned), needle=str(returned))
 
 
 def _how_to_return(schema: Schema, returned: Return) -> str:
@@ -172,24 +161,20 @@ def _check_out_returns(schema: Schema) -> None:
         return
     expected = sum(not a.name.startswith("_scratch_") for a in schema.out)
     if expected != len(schema.returns):
-        raise SpecError(
-            f"{expected} out arguments but {len(schema.returns)} returns", "return every out argument, in their order"
-        )
+        problem = f"{expected} out arguments but {len(schema.returns)} returns"
+        raise SpecError(problem, "return every out argument, in their order")
 
 
 def _check_inplace(schema: Schema) -> None:
     self_argument = schema.self_argument
     if self_argument is None or not self_argument.is_write:
-        raise SpecError(
-            f"in-place op '{schema.name}' has no mutable self argument",
-            "write Tensor(a!) self, or drop the trailing underscore of the name",
-            needle=str(self_argument or schema.name),
-        )
+        problem = f"in-place op '{schema.name}' has no mutable self argument"
+        hint = "write Tensor(a!) self, or drop the trailing underscore of the name"
+        raise SpecError(problem, hint, needle=str(self_argument or schema.name))
     if self_argument.type == "Tensor":
         if len(schema.returns) != 1 or schema.returns[0].annotation != self_argument.annotation:
-            raise SpecError(
-                f"in-place op '{schema.name}' does not return self", f"return Tensor({self_argument.annotation})"
-            )
+            problem = f"in-place op '{schema.name}' does not return self"
+            raise SpecError(problem, f"return Tensor({self_argument.annotation})")
     elif schema.returns:
         raise SpecError(f"in-place op '{schema.name}' on a non-Tensor self must return nothing", "let it return ()")
 
@@ -201,13 +186,8 @@ def _check_kind(schema: Schema) -> None:
     if kind == "functional":
         return
     if schema.options_index is not None:
-        raise SpecError(
-            "only functional ops may take dtype, layout, device and pin_memory",
-            needle=str(schema.kwarg_only[schema.options_index]),
-        )
+        problem = "only functional ops may take dtype, layout, device and pin_memory"
+        raise SpecError(problem, needle=str(schema.kwarg_only[schema.options_index]))
     if "functional" in schema.name.overload:
-        raise SpecError(
-            f"overload '{schema.name.overload}' is named functional, but the op is not",
-            "use another overload name",
-            needle=schema.name.overload,
-        )
+        problem = f"overload '{schema.name.overload}' is named functional, but the op is not"
+        raise SpecError(problem, "use another overload name", needle=schema.name.overload)

@@ -29,11 +29,8 @@ def parse_operator_name(text: str) -> OperatorName:
     if not name:
         raise SpecError("the operator has no name", "write name.overload(arguments) -> returns")
     if name.endswith("_out"):
-        raise SpecError(
-            f"operator name '{name}' ends with _out, which is reserved",
-            f"write the out variant as an overload: {name.removesuffix('_out')}.out",
-            needle=name,
-        )
+        problem = f"operator name '{name}' ends with _out, which is reserved"
+        raise SpecError(problem, f"write the out variant as an overload: {name.removesuffix('_out')}.out", needle=name)
     namespace, colons, plain = name.rpartition("::")
     if not plain:
         raise SpecError(f"no operator name after '{name}'", needle=name)

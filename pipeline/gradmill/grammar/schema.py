@@ -90,11 +90,8 @@ class SchemaParser:
         out = kwarg_only[written[0] :]
         for argument in out:
             if not argument.is_write:
-                raise SpecError(
-                    f"argument '{argument.name}' is not mutable but follows the out arguments",
-                    "put it before them",
-                    needle=str(argument),
-                )
+                problem = f"argument '{argument.name}' is not mutable but follows the out arguments"
+                raise SpecError(problem, "put it before them", needle=str(argument))
         return positional, kwarg_only[: written[0]], out
 
     def _arguments_of(self, pieces: list[str]) -> list[Argument]:

@@ -82,11 +82,8 @@ def split_annotation(text: str) -> tuple[str, str | None]:
         return text, None
     annotation, suffix = match.groups()
     if suffix not in ("", "?", "[]"):
-        raise SpecError(
-            f"alias annotation on a type that ends with '{suffix}'",
-            "an annotation goes on Tensor, Tensor? or Tensor[]",
-            needle=text,
-        )
+        problem = f"alias annotation on a type that ends with '{suffix}'"
+        raise SpecError(problem, "an annotation goes on Tensor, Tensor? or Tensor[]", needle=text)
     check_annotation(annotation)
     return "Tensor" + suffix, annotation
 

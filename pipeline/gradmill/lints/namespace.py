@@ -22,9 +22,5 @@ def of_other_namespace(
     own = [head for each, head in same.items() if layer_of(each) == layer_of(entry) and each not in defined]
     if not own or (theirs := same.get(function)) is None:
         return None
-    return SpecError(
-        f"this is {theirs.namespace}::{name}; {own[0].namespace}::{name}, of the same layer, has no derivative",
-        f"write {own[0].namespace}::{schema}",
-        field=("name",),
-        rule="other-namespace",
-    )
+    problem = f"this is {theirs.namespace}::{name}; {own[0].namespace}::{name}, of the same layer, has no derivative"
+    return SpecError(problem, f"write {own[0].namespace}::{schema}", field=("name",), rule="other-namespace")

@@ -43,10 +43,8 @@ def create_derivative(row: Formula, of: Differentiated) -> Derivative:
     formula, saved_outputs = save(formula, outputs, row.names, release)
     for index in gradient_indices(formula):
         if index >= len(function.func.returns):
-            raise SpecError(
-                f"grads[{index}] is out of bounds: the op returns {len(function.func.returns)} value(s)",
-                needle=f"grads[{index}]",
-            )
+            problem = f"grads[{index}] is out of bounds: the op returns {len(function.func.returns)} value(s)"
+            raise SpecError(problem, needle=f"grads[{index}]")
     named = tuple(sorted({name for name in of.named_gradients if identifiers.uses(formula, name)}))
     return Derivative(
         formula=formula,
@@ -74,10 +72,7 @@ def check_gradient_usage(derivatives: Sequence[Derivative]) -> None:
     if uses_grad and grads:
         raise SpecError("the formulas mix 'grad' and 'grads'", "replace 'grad' by 'grads[0]'", needle="grad")
     if grads == len(indices) and set(indices) == {0}:
-        raise SpecError(
-            "the formulas use only 'grads[0]'",
-            "if the first output is the only differentiable one, write 'grad'",
-            needle="grads[0]",
-        )
+        problem = "the formulas use only 'grads[0]'"
+        raise SpecError(problem, "if the first output is the only differentiable one, write 'grad'", needle="grads[0]")
     if uses_named and (uses_grad or grads):
         raise SpecError("the formulas mix named gradients with 'grad' or 'grads'", "keep to one of them", needle="grad")

@@ -46,11 +46,8 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
         return types
     if row.names == ("result",):
         if len(returns) != 1:
-            raise SpecError(
-                f"'result' of an op with {len(returns)} outputs",
-                "write result0, result1 … or the outputs' names",
-                at_key=True,
-            )
+            problem = f"'result' of an op with {len(returns)} outputs"
+            raise SpecError(problem, "write result0, result1 … or the outputs' names", at_key=True)
         return (returns[0].type,)
     for name in row.names:
         match = _RESULT.match(name)
@@ -61,23 +58,17 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
         types += (returns[identifiers.small_int(match.group(1))].type,)
     if not types and "result" in row.names:
         every = ", ".join(r.name or f"result{i}" for i, r in enumerate(returns))
-        raise SpecError(
-            "'result' stands for the output of an op alone, with no other name next to it",
-            f"write a row for 'result' alone, or name outputs: {every}" if len(returns) == 1 else f"outputs: {every}",
-            needle="result",
-            at_key=True,
-        )
+        problem = "'result' stands for the output of an op alone, with no other name next to it"
+        hint = f"write a row for 'result' alone, or name outputs: {every}" if len(returns) == 1 else f"outputs: {every}"
+        raise SpecError(problem, hint, needle="result", at_key=True)
     if not types:
         wrong = row.names[0]
         keys = [key for key in KEYS["derivatives"] if key != ENTRY_KEY["derivatives"]]
         known = [*argument_names, *(r.name for r in returns if r.name), "result", *keys]
         if closest(wrong, (*known, NON_DIFFERENTIABLE)) == NON_DIFFERENTIABLE:
             raise misplaced_word(wrong, (row.formula,))
-        raise SpecError(
-            f"'{wrong}' is neither an input nor an output of the op",
-            nearest(wrong, known) or f"inputs: {', '.join(argument_names)}",
-            at_key=True,
-        )
+        problem = f"'{wrong}' is neither an input nor an output of the op"
+        raise SpecError(problem, nearest(wrong, known) or f"inputs: {', '.join(argument_names)}", at_key=True)
     return types
 
 
@@ -153,9 +144,8 @@ def _linear(row: Formula, read: Rows, name: str, of: Differentiated, inputs: Seq
     if len(read.forward) > 1 or len(row.names) > 1:
         raise SpecError(f"{AUTO_LINEAR} needs a single output", "write the formula", needle=AUTO_LINEAR)
     if not inputs:
-        raise SpecError(
-            f"{AUTO_LINEAR} on an op without differentiable inputs", "add input: formula", needle=AUTO_LINEAR
-        )
+        problem = f"{AUTO_LINEAR} on an op without differentiable inputs"
+        raise SpecError(problem, "add input: formula", needle=AUTO_LINEAR)
     tangent = {i.name for i in inputs}
     passed = [f"{a.name}_t" if a.name in tangent else a.name for a in of.arguments]
     called = f"{name}_symint" if has_symint(of.function.func) else name

@@ -46,12 +46,9 @@ def create_infos(definition: Definition, function: NativeFunction, release: Rele
     arguments = bindings(function, release)
     for argument in arguments:
         if argument.name in RESERVED_ARGUMENTS:
-            raise SpecError(
-                f"the op has an argument called '{argument.name}'",
-                f"{RESERVED_ARGUMENTS[argument.name]}: rename it in native_functions.yaml",
-                field=("name",),
-                needle=argument.name,
-            )
+            problem = f"the op has an argument called '{argument.name}'"
+            hint = f"{RESERVED_ARGUMENTS[argument.name]}: rename it in native_functions.yaml"
+            raise SpecError(problem, hint, field=("name",), needle=argument.name)
     gradients = _named_gradients(function, definition.output_differentiability)
     of = Differentiated(function, arguments, gradients, release)
     infos, errors = [], Errors()

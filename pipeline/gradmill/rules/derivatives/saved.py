@@ -108,9 +108,8 @@ def check_calls(formula: str) -> None:
     for pattern, call, instead in _REFUSED:
         match = pattern.search(formula)
         if match is not None:
-            raise SpecError(
-                f"{call} is not supported in derivative formulas", f"use {instead}", needle=match.group().lstrip("->.")
-            )
+            problem = f"{call} is not supported in derivative formulas"
+            raise SpecError(problem, f"use {instead}", needle=match.group().lstrip("->."))
 
 
 def save(
@@ -158,11 +157,9 @@ def _apply(
     def substitute(match: re.Match[str]) -> str:
         attribute = name + rewrite.suffix.format(*((g or "").replace("-", "minus_") for g in match.groups()))
         if rewrite.expr == _STRIDES and var_names != (name,):
-            raise SpecError(
-                f"strides of '{name}' in a formula for {', '.join(var_names)}",
-                "a formula can use the strides only of the one input that it is for",
-                needle=match.group(),
-            )
+            problem = f"strides of '{name}' in a formula for {', '.join(var_names)}"
+            hint = "a formula can use the strides only of the one input that it is for"
+            raise SpecError(problem, hint, needle=match.group())
         template = release.optional_tensor_sizes if rewrite.expr == _OPTIONAL_SIZES else rewrite.expr
         saved.append(SavedAttribute(attribute, rewrite.type, template.format(name=name) or match.group()))
         return rewrite.result.format(name=name) or attribute

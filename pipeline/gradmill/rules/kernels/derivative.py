@@ -87,10 +87,7 @@ def _wrapped_if(name: str, derivative: Derivative) -> str | None:
     start = at + len(begin) + 1
     condition, closed, _ = formula[start:].partition(")")
     if formula[start - 1 : start] != "," or not closed or "\n" in condition:
-        raise SpecError(
-            f"wrap_opt_if({name} … has no condition",
-            f"write wrap_opt_if({name}, condition)",
-            field=(", ".join(derivative.var_names),),
-            needle=begin,
-        )
+        problem = f"wrap_opt_if({name} … has no condition"
+        hint = f"write wrap_opt_if({name}, condition)"
+        raise SpecError(problem, hint, field=(", ".join(derivative.var_names),), needle=begin)
     return _MASK.sub(r"grad_fn->should_compute_output(\1)", condition[1:].strip())

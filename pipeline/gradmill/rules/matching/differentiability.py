@@ -57,12 +57,9 @@ def differentiable_outputs(
         differentiable = tuple(o for o in outputs if is_differentiable(o.name, o.type, declared))
         return differentiable[:1] if declared is not None and declared.single_gradient else differentiable
     if len(counts) != len(outputs):
-        raise SpecError(
-            f"output_differentiability has {len(counts)} values for {len(outputs)} outputs",
-            field=("output_differentiability",),
-        )
+        problem = f"output_differentiability has {len(counts)} values for {len(outputs)} outputs"
+        raise SpecError(problem, field=("output_differentiability",))
     if False in counts and function.func.name.inplace:
-        raise SpecError(
-            "the output of an in-place op is its self, and always counts", field=("output_differentiability",)
-        )
+        problem = "the output of an in-place op is its self, and always counts"
+        raise SpecError(problem, field=("output_differentiability",))
     return tuple(output for output, differs in zip(outputs, counts) if differs)

@@ -133,10 +133,8 @@ class _Mapping:
             return self._arguments[name]
         except KeyError:
             what = f"saves the strides of '{saved}'" if "strides_or_error" in name else f"saves '{name}'"
-            raise SpecError(
-                f"foreach op '{self._name}' refers to this definition, which {what}: that cannot be mapped to it",
-                "define the foreach op's derivative itself",
-            ) from None
+            problem = f"foreach op '{self._name}' refers to this definition, which {what}: that cannot be mapped to it"
+            raise SpecError(problem, "define the foreach op's derivative itself") from None
 
     def derivative(self, derivative: Derivative) -> Derivative:
         formula = derivative.formula.replace("grad", "grads[i]").replace("result", "result[i]")
@@ -150,10 +148,8 @@ class _Mapping:
             saved.append(SavedAttribute(argument.name, type_, argument.name))
         for output in derivative.saved_outputs:
             if output.name != "result":
-                raise SpecError(
-                    f"a foreach op refers to this definition, which saves '{output.name}' of its output",
-                    "only 'result' can be saved: define the foreach op's derivative itself",
-                )
+                problem = f"a foreach op refers to this definition, which saves '{output.name}' of its output"
+                raise SpecError(problem, "only 'result' can be saved: define the foreach op's derivative itself")
         results = tuple(SavedAttribute("result", TENSOR_LIST, "result") for _ in derivative.saved_outputs)
         names = tuple(self.argument(name).name for name in derivative.var_names)
         return Derivative(

@@ -49,10 +49,8 @@ def rewritten_inplace(own: Info, dependent: Dependent) -> tuple[ForwardDerivativ
     """The forward derivatives of an info, for an in-place function that it serves."""
     check_strides(own, dependent.name)
     if len(own.forward_derivatives) > 1:
-        raise SpecError(
-            f"in-place op '{dependent.name}' would have {len(own.forward_derivatives)} forward formulas",
-            "an in-place op has one output",
-        )
+        problem = f"in-place op '{dependent.name}' would have {len(own.forward_derivatives)} forward formulas"
+        raise SpecError(problem, "an in-place op has one output")
     return tuple(rewrite_inplace(d, own.name, exact=dependent.exact) for d in own.forward_derivatives)
 
 
@@ -61,11 +59,8 @@ def rewrite_inplace(derivative: ForwardDerivative, operator: str, *, exact: bool
     formula = derivative.formula
     if identifiers.uses(formula, "self_p"):
         if exact:
-            raise SpecError(
-                "the forward formula of an in-place op uses self_p, which is overwritten by then",
-                "use 'result', or 'original_self_p' for a copy of the old value",
-                needle="self_p",
-            )
+            problem = "the forward formula of an in-place op uses self_p, which is overwritten by then"
+            raise SpecError(problem, "use 'result', or 'original_self_p' for a copy of the old value", needle="self_p")
         formula = identifiers.replace(formula, "self_p", "original_self_p")
         formula = identifiers.replace(formula, "self_t", "original_self_t")
     formula = identifiers.replace(formula, "result", "self_p")

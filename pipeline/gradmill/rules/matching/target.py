@@ -60,11 +60,8 @@ class Operators:
             if head.kind not in ("out", "scratch"):
                 return i
         if heads[group[0]].cpp_name != f"{name}_":
-            raise SpecError(
-                f"no variant of the op is called '{name}'",
-                f"define the derivative for {heads[group[0]].schema}",
-                field=("name",),
-            )
+            problem = f"no variant of the op is called '{name}'"
+            raise SpecError(problem, f"define the derivative for {heads[group[0]].schema}", field=("name",))
         return group[0]
 
     @cached_property

@@ -114,10 +114,9 @@ def check_factory(schema: Schema) -> None:
     name = schema.name.unqualified
     factory = schema.options_index is not None and not any(is_tensor_like(a.type) for a in schema.inputs)
     if name.startswith("new_") or name.endswith("_like") or factory:
-        raise SpecError(
-            f"factory function '{name}' has no dispatch table",
-            f"add dispatch: {{{EXPLICIT}: {name}}}: a factory must not be decomposed under __torch_dispatch__",
-        )
+        problem = f"factory function '{name}' has no dispatch table"
+        hint = f"add dispatch: {{{EXPLICIT}: {name}}}: a factory must not be decomposed under __torch_dispatch__"
+        raise SpecError(problem, hint)
 
 
 def odd_kernels(rows: object, function: NativeFunction) -> list[SpecError]:

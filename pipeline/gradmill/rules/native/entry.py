@@ -132,9 +132,8 @@ def _add_loops(
 def _check_delegated(dispatch: Mapping[str, Kernel], release: Release) -> None:
     for key in dispatch:
         if key in release.structured_keys:
-            raise SpecError(
-                f"dispatch names {key}, but the op is delegated", "drop the row", field=("dispatch",), needle=key
-            )
+            problem = f"dispatch names {key}, but the op is delegated"
+            raise SpecError(problem, "drop the row", field=("dispatch",), needle=key)
 
 
 def _tags(listed: Iterable[object], known: frozenset[str], release: Release, parser: SchemaParser) -> Iterator[str]:
@@ -163,26 +162,18 @@ def check_function(function: NativeFunction, release: Release) -> None:
         hint = f"write Tensor(a!) {unwritten}, and return it" if unwritten else "did you mean structured_delegate?"
         raise SpecError("structured on an op that is not an out variant", hint, field=("structured",))
     if function.structured_delegate is not None and schema_kind(schema) == "out":
-        raise SpecError(
-            "structured_delegate on an out variant", "did you mean structured?", field=("structured_delegate",)
-        )
+        problem = "structured_delegate on an out variant"
+        raise SpecError(problem, "did you mean structured?", field=("structured_delegate",))
     if function.part_of_structured_group and not function.device_guard:
         raise SpecError("structured kernels always guard the device", "drop device_guard", field=("device_guard",))
     if function.structured_inherits is not None and not function.structured:
-        raise SpecError(
-            "structured_inherits on an op that is not structured",
-            "add structured: True",
-            field=("structured_inherits",),
-        )
+        problem = "structured_inherits on an op that is not structured"
+        raise SpecError(problem, "add structured: True", field=("structured_inherits",))
     for name in function.cpp_no_default_args:
         defaulted = [a.name for a in schema.arguments if a.default is not None]
         if name not in defaulted:
-            raise SpecError(
-                f"argument '{name}' has no default",
-                nearest(name, defaulted),
-                field=("cpp_no_default_args",),
-                needle=name,
-            )
+            problem = f"argument '{name}' has no default"
+            raise SpecError(problem, nearest(name, defaulted), field=("cpp_no_default_args",), needle=name)
     if schema.name.base.startswith("_foreach") and function.device_check != "NoCheck":
         raise SpecError("a foreach op checks devices", "add device_check: NoCheck", field=("func",))
     _check_seeded(function, release)

@@ -87,10 +87,8 @@ def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, 
             returns.append(returned)
             continue
         if returned.type not in _ANNOTATED:
-            raise SpecError(
-                f"the out variant would have an out argument of type '{returned.type}', which cannot be annotated",
-                f"return {' or '.join(_ANNOTATED)}, or drop the autogen",
-            )
+            problem = f"the out variant would have an out argument of type '{returned.type}', which cannot be annotated"
+            raise SpecError(problem, f"return {' or '.join(_ANNOTATED)}, or drop the autogen")
         if i >= len(free):
             raise SpecError("more tensors are returned than there are letters for alias annotations")
         annotation = f"{free[i]}!"

@@ -101,11 +101,8 @@ def missing_variants(group: Variants, heads: Sequence[FunctionSummary], release:
         _check_needs_no_out(base, index, release)
     wanted = [ToGenerate(index, "out")] if "out" not in group and can_out and base.autogen_out else []
     if wanted and base_kind != "inplace" and base.returns_what_it_writes:
-        raise GroupError(
-            index,
-            f"no out variant can be generated of '{base.name}': it returns an argument that it writes to",
-            "drop it from the returns, or end the op's name with an underscore",
-        )
+        problem = f"no out variant can be generated of '{base.name}': it returns an argument that it writes to"
+        raise GroupError(index, problem, "drop it from the returns, or end the op's name with an underscore")
     if "functional" not in group and ("out" in group or wanted):
         wanted.append(ToGenerate(index, "functional"))
     return wanted
@@ -153,11 +150,9 @@ def _check_needs_no_out(head: FunctionSummary, index: int, release: Release) -> 
         return name in one.mutable_without_out or name in one.functional_without_out
 
     if not accepts(release):
-        error = GroupError(
-            index,
-            f"no out variant can be generated of '{name}': it returns no tensor",
-            "PyTorch knows such ops by name (FUNCTIONAL_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT)",
-        )
+        problem = f"no out variant can be generated of '{name}': it returns no tensor"
+        hint = "PyTorch knows such ops by name (FUNCTIONAL_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT)"
+        error = GroupError(index, problem, hint)
         raise dated(error, accepts)
 
 
@@ -235,9 +230,8 @@ def check_view_group(group: ViewIndices, heads: Sequence[FunctionSummary]) -> No
 
 def _check_copy(index: int, view: FunctionSummary, copy: FunctionSummary) -> None:
     if not copy.base.endswith(("_copy", "_scatter")):
-        raise GroupError(
-            index, f"'{copy.name}' pairs with the view '{view.name}' but is not named as its copy", "end it with _copy"
-        )
+        problem = f"'{copy.name}' pairs with the view '{view.name}' but is not named as its copy"
+        raise GroupError(index, problem, "end it with _copy")
     if not copy.view_copy:
         raise GroupError(index, f"'{copy.name}' is the copy of a view but is not tagged so", "add tags: view_copy")
 
@@ -246,11 +240,8 @@ def _check_inplace_variant(index: int, view: FunctionSummary, inplace: FunctionS
     if inplace.signature != view.signature:
         raise GroupError(index, f"the in-place variant does not match its view {view.schema}")
     if (view.implicit and not inplace.implicit) or (view.implicit_nested and not inplace.implicit_nested):
-        raise GroupError(
-            index,
-            f"'{inplace.name}' has no composite kernel, but its view '{view.name}' has",
-            "give both the same kind of kernel",
-        )
+        problem = f"'{inplace.name}' has no composite kernel, but its view '{view.name}' has"
+        raise GroupError(index, problem, "give both the same kind of kernel")
 
 
 def check_functions(heads: Sequence[FunctionSummary], structured: Callable[[], Mapping[str, bool]]) -> list[GroupError]:

@@ -40,9 +40,6 @@ def _declarations(text: str, parser: SchemaParser) -> tuple[Argument, ...]:
     declared = tuple(parser.argument(piece.strip()) for piece in text.split(","))
     for argument in declared:
         if argument.name.upper() == argument.name:
-            raise SpecError(
-                f"precomputed argument '{argument.name}' is all upper case",
-                "template parameters are upper case: use another name",
-                needle=argument.name,
-            )
+            problem = f"precomputed argument '{argument.name}' is all upper case"
+            raise SpecError(problem, "template parameters are upper case: use another name", needle=argument.name)
     return declared
