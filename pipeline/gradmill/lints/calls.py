@@ -69,11 +69,10 @@ def check_calls_and_names(
     for use in read.uses:
         if len(reported) == _MANY:
             return
-        new = use.name not in reported
-        suspicions = _use(text, use, names, known, countable=countable, closed=closed) if new else ()
-        for suspicion in suspicions:
-            reported.add(use.name)
-            yield suspicion
+        if use.name not in reported:
+            for suspicion in _use(text, use, names, known, countable=countable, closed=closed):
+                reported.add(use.name)
+                yield suspicion
 
 
 def _blanked(formula: str, tokens: Sequence[Token]) -> str:

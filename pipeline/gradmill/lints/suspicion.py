@@ -70,14 +70,8 @@ def suspicious(
         suspicions += _in_condition(condition, function, vocabulary)
     outputs = definition.output_differentiability
     if outputs is not None and len(outputs) != len(function.func.returns):
-        suspicions.append(
-            SpecError(
-                f"{len(outputs)} values for {len(function.func.returns)} outputs",
-                "write one for each output",
-                field=(_CONDITION,),
-                rule="output-differentiability",
-            )
-        )
+        problem, rule = f"{len(outputs)} values for {len(function.func.returns)} outputs", "output-differentiability"
+        suspicions.append(SpecError(problem, "write one for each output", field=(_CONDITION,), rule=rule))
     return suspicions
 
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from gradmill.cpp.expression import Token
 from gradmill.model.regex import regex
 
@@ -51,14 +53,14 @@ class Uses(NamedTuple):
     open: tuple[str, int] | None  # the first bracket without a partner, and its place
 
 
-class _Frame:
+class _Frame(Struct):
     """An open bracket."""
 
-    __slots__ = ("commas", "mark", "start", "template", "use")
-
-    def __init__(self, mark: str, start: int, use: int) -> None:
-        self.mark, self.start, self.use = mark, start, use
-        self.commas, self.template = 0, False
+    mark: str
+    start: int
+    use: int  # the place of the call's name among the uses; -1 if nothing is called
+    commas: int = 0
+    template: bool = False
 
 
 def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Uses:
@@ -79,15 +81,14 @@ def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Uses:
                 if frame.use >= 0 and (parsed or not frame.template):
                     count = frame.commas + 1 if before.start > frame.start else 0
                     uses[frame.use] = uses[frame.use]._replace(arguments=count)
-            elif wrong is None:
-                wrong = mark, token.start
+            else:
+                wrong = wrong or (mark, token.start)
         elif stack:
             stack[-1].commas += mark == ","
             stack[-1].template |= mark.startswith("<")
         before = token
-    if wrong is None and stack:
-        wrong = stack[-1].mark, stack[-1].start
-    return Uses(uses, wrong)
+    unclosed = (stack[-1].mark, stack[-1].start) if stack else None
+    return Uses(uses, wrong or unclosed)
 
 
 def use_of(token: Token, before: str, after: str) -> Use:

@@ -51,9 +51,8 @@ def _check_names(module: ast.Module) -> None:
             raise python_error(node, "an import of all names may replace a constant", "import names one by one")
         names = _named(node)
         if _FAMILY in names and node in module.body:
-            raise python_error(
-                node, "the declarations are computed, and the module is not executed", "write a module each"
-            )
+            problem = "the declarations are computed, and the module is not executed"
+            raise python_error(node, problem, "write a module each")
         for name in (*_CONSTANTS, _UNCONDITIONAL, _ARCHS):
             if name in names and name in bound:
                 raise python_error(node, f"{name} is assigned again, and the module is not executed", "assign it once")
