@@ -27,7 +27,7 @@ _LOADED = """
     gradmill.cpp.header gradmill.cli.commands.explain gradmill.cli.commands.list gradmill.cli.commands.show
     gradmill.cli.commands.command_line gradmill.cli.commands.run gradmill.session.session gradmill.session.selection
     gradmill.session.collect gradmill.session.places gradmill.session.sources
-    gradmill.query.explain gradmill.query.database gradmill.store.sqlite gradmill.problems.render
+    gradmill.query.explain gradmill.query.database gradmill.store.sqlite gradmill.problems.formats
     gradmill.problems.causes
     gradmill.releases.names gradmill.reports.explain_text gradmill.rules.derivatives.info
     gradmill.lints.suspicion gradmill.rules.kernels.derivative gradmill.rules.matching.differentiability

@@ -14,7 +14,7 @@ from problems.test_bad_specs import BASE, NAMES, is_typed, read
 from project import Project
 
 from gradmill.extensions.browse.lsp.sessions.session import Session
-from gradmill.problems.render import render
+from gradmill.problems.formats import render
 from gradmill.session.own_code import running_code
 from gradmill.session.settings.config import read_config
 

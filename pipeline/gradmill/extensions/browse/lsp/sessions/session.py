@@ -16,8 +16,8 @@ from gradmill.extensions.browse.lsp.sessions import broken
 from gradmill.extensions.browse.lsp.sessions.set_files import SetFiles
 from gradmill.io.files import is_file, stat_of
 from gradmill.problems.causes import causes
+from gradmill.problems.formats import MAX_SHOWN
 from gradmill.problems.problem import Problem, Role, SpecError
-from gradmill.problems.render import MAX_SHOWN
 from gradmill.problems.report import Report, report_of
 from gradmill.query.database import Database
 from gradmill.session.build import BUDGET, Build
