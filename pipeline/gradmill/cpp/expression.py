@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from gradmill.model.regex import regex
 
 __all__ = ["TYPES", "Node", "Parsed", "Token", "parse", "tokens_of"]
@@ -72,20 +74,17 @@ class Node:
         self.type = ""
 
 
-class Parsed:
+class Parsed(Struct):
     """The nodes of an expression; the last one is the whole expression.
 
     `missing`: the token that a truncated expression lacks. `stray`: a token that cannot be there, and the one before
     it. `whole`: whether nothing was skipped that may contain names.
     """
 
-    __slots__ = ("missing", "nodes", "stray", "whole")
-
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.whole = True
-        self.missing: tuple[str, int] | None = None  # the token, and the start of the part that lacks it
-        self.stray: tuple[Token, Token] | None = None
+    nodes: list[Node] = []
+    whole: bool = True
+    missing: tuple[str, int] | None = None  # the token, and the start of the part that lacks it
+    stray: tuple[Token, Token] | None = None
 
     @property
     def broken(self) -> bool:

@@ -73,24 +73,19 @@ def _lost_aliases(schema: Schema) -> list[SpecError]:
     """Errors for annotations of views that only arguments or only returns have."""
     if any("->" in (a.annotation or "") for a in schema.arguments):
         return []  # an argument may alias others afterwards
-    lost: list[tuple[str, str, str]] = []
+    lost: list[SpecError] = []
     for own, others, where in (
         (schema.arguments, schema.returns, "return"),
         (schema.returns, schema.arguments, "argument"),
     ):
         known = {letter for each in others for letter in (each.annotation or "").strip("!").split("|")}
-        plain = [(str(each), each.annotation) for each in own if each.annotation and not each.is_write]
-        lost += [(text, letters, where) for text, letters in plain if known.isdisjoint(letters.split("|"))]
-    return [
-        SpecError(
-            f"no {where} has the annotation ({annotation}) of '{text}'",
-            f"a view is annotated in both: write Tensor({annotation}) there, or drop it here",
-            field=("func",),
-            needle=text,
-            rule="lost-alias",
-        )
-        for text, annotation, where in lost
-    ]
+        for each in own:
+            letters = each.annotation or ""
+            if letters and not each.is_write and known.isdisjoint(letters.split("|")):
+                problem = f"no {where} has the annotation ({letters}) of '{each}'"
+                hint = f"a view is annotated in both: write Tensor({letters}) there, or drop it here"
+                lost.append(SpecError(problem, hint, field=("func",), needle=str(each), rule="lost-alias"))
+    return lost
 
 
 def _check_before_self(schema: Schema) -> None:
