@@ -89,7 +89,7 @@ def test_a_file_is_its_parts_and_each_part_of_a_unit_is_its_text(kernels: Projec
         assert "".join(part.text for part in parts) == written
         kind, actual = FAMILIES[file.family], set()
         for part in (part for part in parts if part.unit != NO_UNIT):
-            names = [name for own in file.pieces.values() for name in own.names]
+            names = [own.name for own in file.pieces.values()]
             pieces = {squeezed(kind.piece(text(db, *part.unit), piece)) for piece in names}
             assert squeezed(part.text) in pieces
             actual.add(part.unit[1])

@@ -15,6 +15,9 @@ from gradmill.model.schema import Argument, is_list
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 
+PythonValue = bool | int | float | str
+
+_BOOLEANS = {"true": True, "false": False}
 _OPTIONS_SIZE = 4  # dtype, layout, device, pin_memory
 
 _ESCAPE = regex(r"\\(?:'|\Z)|\\.|\"", re.DOTALL)
@@ -60,6 +63,18 @@ def default_expression(default: str, type_: str, release: Release, *, symint: bo
     if type_ == "str" and len(default) > 1 and default[0] == default[-1] == "'":
         return _quoted(default[1:-1])
     return release.cpp_defaults.get(default, default)
+
+
+def python_value(expression: str) -> PythonValue:
+    """A C++ expression as a boolean or a number, if it is one to Python; else its text."""
+    if expression in _BOOLEANS:
+        return _BOOLEANS[expression]
+    for number in (int, float):
+        try:
+            return number(expression)
+        except ValueError:
+            continue
+    return expression
 
 
 def _quoted(text: str) -> str:

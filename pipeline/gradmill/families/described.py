@@ -74,8 +74,8 @@ def _changed(file: File, kind: Kind, rules: Family, layout: Layout) -> File:
     if not file.template:
         return file
     origins = any(each.origin for each in file.pieces.values())
-    names = (name for each in file.pieces.values() for name in each.names)
-    cut = next((before + CUT for before, within, _ in (name.partition(CUT) for name in names) if within), "")
+    named = (each.name.partition(CUT) for each in file.pieces.values())
+    cut = next((before + CUT for before, within, _ in named if within), "")
     holes = _holes(rules, own, file.template, cut=cut, origins=origins)
     to = kind.registered
     if to is not None and to.hole in file.pieces and to.hole not in holes:
@@ -112,5 +112,5 @@ def _holes(rules: Family, own: OutputFile, template: str, *, cut: str, origins: 
         else:
             is_definition = slot.piece.partition(" ")[0] == DEFINITION
             name = cut + key_of(template if is_own else "", hole)
-            holes[hole] = Pieces((name,), slot.between if is_own else "\n", origin=origins and is_definition)
+            holes[hole] = Pieces(name, slot.between if is_own else "\n", origin=origins and is_definition)
     return holes

@@ -122,7 +122,6 @@ class Family:
     described: bool = True  # whether a description may change the text
     runs_code: bool = False  # whether it runs code of the set, which editors do if the user allows it
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
-    has_shards: bool = False
     # The lists over all functions that its files print, by their names in stages/name_lists.py, which gives them.
     lists: tuple[str, ...] = ()
     of_operators: bool | None = None  # whether it is of builds where each operator has headers; None: of others, too
@@ -162,10 +161,6 @@ class Family:
             for name in self.templates
         ]
 
-    def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
-        """The names of units by shard, if it has shards."""
-        return {}
-
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
         if self.known is not None:
@@ -195,7 +190,7 @@ class BackendFamily(Family):
     """A family that prints a backend outside of ATen, which a spec file describes."""
 
     unit, given = "backend", "backend.layout"
-    role: Role  # of the file that describes the backend
+    role: Role  # of the file that describes the backend, which it needs
     by_default = described = False
     declares: str = ""  # the piece that the header of shape functions must have as a line, if there is one
     kernels = (DECLARATION, AUTOGRAD_DECLARATION)  # the pieces that declare a kernel

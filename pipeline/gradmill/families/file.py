@@ -23,9 +23,9 @@ class WithHoles(Struct, frozen=True, gc=False, tag=True):
 
 
 class Pieces(Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
-    """A piece of each unit, or a part of one; several follow one another."""
+    """A piece of each unit, or a part of one."""
 
-    names: tuple[str, ...]
+    name: str
     between: str = "\n"  # of a raw file: the text between the pieces
     origin: bool = False  # whether each gets a comment that names its entry
     on_line: bool = False  # whether the hole must be alone on its line
@@ -125,7 +125,7 @@ def operator_in(name: str, entry: str) -> str:
 
 def pieces_in(slots: Mapping[str, str]) -> dict[str, Content]:
     """Holes that each take a piece of each unit. `slots`: hole -> piece."""
-    return {hole: Pieces((piece,)) for hole, piece in slots.items()}
+    return {hole: Pieces(piece) for hole, piece in slots.items()}
 
 
 class FileDigest(Struct, frozen=True, array_like=True):

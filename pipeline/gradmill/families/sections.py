@@ -51,17 +51,6 @@ class Text:
         """The sections for a release, by name."""
         return _sections(self, release.version, release.trims_lines)
 
-    def composed(self, release: Release, frame: str, body: str) -> Template:
-        """The section `frame` with the section `body`, which has no holes, filled into its hole `body`."""
-        return _composed(self, release.version, release.trims_lines, frame, body)
-
-
-@cache
-def _composed(text: Text, version: str, trim: bool, frame: str, body: str) -> Template:
-    sections = _sections(text, version, trim)
-    holes = {hole: f"${{{hole}}}" for hole in sections[frame].names}
-    return Template(sections[frame].fill({**holes, "body": sections[body].fill({})}), trim=trim)
-
 
 @cache
 def _sections(text: Text, version: str, trim: bool) -> Sections:

@@ -6,10 +6,10 @@ torchgen: `utils.FileManager.write_sharded`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gradmill.families.family import DEFINITION, Family, Layout, shard_of
-from gradmill.families.file import File, Pieces
+from gradmill.families.file import Content, File, Pieces
 from gradmill.model.native import FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
@@ -20,7 +20,6 @@ EVERYTHING = "Everything"  # in place of a shard's number: all units, in a file 
 class Sharded(Family):
     """A family of kernels with a template, the last one, that upstream fills for each shard: `X.cpp` for `X_0.cpp`."""
 
-    has_shards = True
     upstream_shards: int = 0  # if all releases have as many
 
     def shard_count(self, release: Release) -> int:
@@ -29,19 +28,9 @@ class Sharded(Family):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards. The split layout puts a comment above each kernel that names its entry."""
-        template = self.templates[-1]
         split = layout.name == "split"
-        pieces = {hole: Pieces((own,), origin=split and own == DEFINITION) for hole, own in self.slots.items()}
-        return [
-            File(
-                name=os.path.basename(template).replace(".", f"{shard}."),
-                template=template,
-                holes={"shard_id": shard, **pieces},
-                units=names,
-                shard=shard,
-            )
-            for shard, names in self.shards(units, layout, release).items()
-        ]
+        pieces = {hole: Pieces(own, origin=split and own == DEFINITION) for hole, own in self.slots.items()}
+        return shard_files(self.templates[-1], self.shards(units, layout, release), pieces)
 
     def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
         """The names of units by shard. A layout or a description may give another number than upstream's."""
@@ -57,6 +46,21 @@ class Sharded(Family):
         stem = os.path.basename(self.templates[-1]).removesuffix(".cpp")
         shard = name.removeprefix(stem).removesuffix(".cpp")
         return name == f"{stem}{shard}.cpp" and (shard == EVERYTHING or (shard[:1] == "_" and shard[1:].isdecimal()))
+
+
+def shard_files(template: str, shards: Mapping[str, tuple[str, ...]], holes: Mapping[str, Content]) -> list[File]:
+    """The files of shards of a template."""
+    stem, ending = os.path.splitext(os.path.basename(template))
+    return [
+        File(
+            name=f"{stem}{shard}{ending}",
+            template=template,
+            holes={"shard_id": shard, **holes},
+            units=names,
+            shard=shard,
+        )
+        for shard, names in shards.items()
+    ]
 
 
 def distributed(units: Iterable[Unit], count: int, *, everything: bool = True) -> dict[str, tuple[str, ...]]:

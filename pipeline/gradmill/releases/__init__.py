@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
 
 import msgspec
 
@@ -37,7 +36,7 @@ def resolve_version(version: str, source: str = "") -> tuple[str, str]:
     is_version = _VERSION.fullmatch(version) is not None
     if is_version and wanted in known:
         return wanted, _unread(wanted)
-    if not is_version or _key(wanted) < _key(known[-1]):
+    if not is_version or key_of(wanted) < key_of(known[-1]):
         raise SpecError(
             f"{source and f'{source}: '}PyTorch release '{version}' is not known",
             f"known releases: {', '.join(KNOWN)}{'' if source else '; write release=X.Y.Z'}",
@@ -48,7 +47,7 @@ def resolve_version(version: str, source: str = "") -> tuple[str, str]:
 def _unread(release: str) -> str:
     """A warning if the release was added to the table without reading the names of its package, else ""."""
     newest = minor(NAMES_OF)
-    if _key(release) <= _key(newest):
+    if key_of(release) <= key_of(newest):
         return ""
     return (
         f"PyTorch {release} was added without its names: formulas may call those of {newest};"
@@ -90,12 +89,9 @@ def resolve(version: str, more: Iterable[Change] = ()) -> Release:
 
 def newest_at(version: str, candidates: Iterable[str]) -> str | None:
     """The newest of the `candidates` that is not newer than `version`; None if all are newer."""
-    return max((c for c in candidates if is_at_least(version, c)), key=_key, default=None)
+    return max((c for c in candidates if is_at_least(version, c)), key=key_of, default=None)
 
 
 def is_at_least(version: str, other: str) -> bool:
     """Whether a release is not older than another one."""
-    return _key(version) >= _key(other)
-
-
-_key = cache(key_of)
+    return key_of(version) >= key_of(other)

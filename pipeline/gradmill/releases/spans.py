@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 
 def texts_in(module: str) -> dict[str, str]:
@@ -29,6 +30,7 @@ def rows_of(lines: Iterable[str], version: str) -> Iterator[str]:
             yield row
 
 
+@cache
 def key_of(version: str) -> tuple[int, ...]:
     """A version as a tuple that is compared by number."""
     return tuple(map(int, version.split(".")))

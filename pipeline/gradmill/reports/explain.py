@@ -323,7 +323,7 @@ class Explainer:
         origin = schemas.origin(self.db, pair.function)
         yield entry_end("native", pair.function if origin is None else origin.base)
         for key, function in (pair.source or {}).items():
-            item = infos.row.item(self.db, infos.keyed(function, key))
+            item = infos.rows.item(self.db, infos.keyed(function, key))
             name = row(foreach.synthesized, function) if item is None else row(infos.infos_of, item.definition)
             yield from self.trail.made_from(name)
 

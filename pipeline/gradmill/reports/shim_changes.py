@@ -59,7 +59,7 @@ def header_text(db: Database, file: File) -> str:
 
 
 def _piece(db: Database, file: File, unit: str) -> str:
-    ((name,),) = (content.names for content in file.pieces.values())
+    (name,) = (content.name for content in file.pieces.values())
     return C_SHIMS.piece(rendered(db, C_SHIMS.name, unit), name)
 
 

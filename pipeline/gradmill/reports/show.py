@@ -164,7 +164,7 @@ def _definition(db: Database, entry: str) -> Row:
 
 
 def _foreach(db: Database, layout: Layout) -> Iterator[Listed]:
-    yield from _info_rows(db, foreach.rows(db))
+    yield from _info_rows(db, foreach.rows(db).values())
     texts = schemas.schema_texts(db)
     for reference in foreach.all_references(db):
         if reference.inplace and foreach.source(db, reference.function) is not None:
@@ -193,7 +193,8 @@ def info_json(info: Info, node: str | None) -> Row:
 
 
 def _match(db: Database, layout: Layout) -> Iterator[Listed]:
-    nodes = {(row.function, row.dispatch_key): row.node for row in (*infos.rows(db), *foreach.rows(db))}
+    rows = infos.rows(db) | foreach.rows(db)
+    nodes = {(row.function, row.dispatch_key): row.node for row in rows.values()}
     texts = schemas.schema_texts(db)
     for pair in match.all_pairs(db):
         serving = {key: nodes.get((function, key)) for key, function in (pair.source or {}).items()}
@@ -285,7 +286,7 @@ _OWN = {
     "specs": Shown("specs", _specs),
     "schemas": Shown("schemas", _schemas),
     "derivatives": Shown("derivatives", _derivatives),
-    "infos": Shown("infos", lambda db, layout: _info_rows(db, infos.rows(db))),
+    "infos": Shown("infos", lambda db, layout: _info_rows(db, infos.rows(db).values())),
     "foreach": Shown("foreach", _foreach),
     "match": Shown("match", _match),
     "differentiability": Shown("match", _differentiability),

@@ -80,7 +80,7 @@ def source(db: Database, name: str) -> NodeRow | None:
     reference = reference_of(db, name)
     if reference is None:
         return None
-    row = infos.row.item(db, infos.keyed(reference.reference, DISPATCH_KEY))
+    row = infos.rows.item(db, infos.keyed(reference.reference, DISPATCH_KEY))
     if row is None:
         error = SpecError(
             f"foreach op '{reference.name}' refers to this definition, which has no {DISPATCH_KEY} derivatives",
@@ -144,17 +144,12 @@ def row_of(db: Database, name: str) -> NodeRow | None:
     )
 
 
-@query
-def rows(db: Database) -> list[NodeRow]:
-    """A row for each synthesized info, with the name of its Node, in the order of printing."""
-    candidates = (row_of(db, reference.function) for reference in all_references(db))
-    return [row for row in candidates if row is not None]
-
-
 @table
-def row(db: Database) -> dict[str, NodeRow]:
-    """The rows by dispatch key and function."""
-    return {infos.keyed(each.function, each.dispatch_key): each for each in rows(db)}
+def rows(db: Database) -> dict[str, NodeRow]:
+    """A row for each synthesized info, with the name of its Node, by dispatch key and function, in the order of
+    printing."""
+    candidates = (row_of(db, reference.function) for reference in all_references(db))
+    return {infos.keyed(row.function, row.dispatch_key): row for row in candidates if row is not None}
 
 
 class Synthesized(Struct, frozen=True, array_like=True):

@@ -215,9 +215,9 @@ def own_keys(db: Database, bucket: str) -> dict[str, dict[str, bool]]:
     return {defined.function: of[defined.definition] for defined in own.defined}
 
 
-@query
-def rows(db: Database) -> list[NodeRow]:
-    """A row for each info, with the name of its Node, in the order of printing."""
+@table
+def rows(db: Database) -> dict[str, NodeRow]:
+    """A row for each info, with the name of its Node, by dispatch key and function, in the order of printing."""
     from gradmill.rules.matching.copies import node_row  # only needed for names that changed
     from gradmill.rules.matching.naming import NodeNames
 
@@ -229,17 +229,11 @@ def rows(db: Database) -> list[NodeRow]:
         node_names[shape.definition] = {
             key: names.next(shape.operator, key) if differentiable else None for key, differentiable in shape.keys
         }
-    return [
-        node_row(defined, key, node, operators[defined.definition])
+    return {
+        keyed(defined.function, key): node_row(defined, key, node, operators[defined.definition])
         for defined in all_defined(db)
         for key, node in node_names[defined.definition].items()
-    ]
-
-
-@table
-def row(db: Database) -> dict[str, NodeRow]:
-    """The rows by dispatch key and function."""
-    return {keyed(each.function, each.dispatch_key): each for each in rows(db)}
+    }
 
 
 def keyed(function: str, dispatch_key: str) -> str:

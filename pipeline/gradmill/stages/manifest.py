@@ -20,7 +20,7 @@ from gradmill.specs.spec_set import ROLES
 from gradmill.stages.added import all_added, file_of, is_added, signature
 from gradmill.stages.added import lines as lines_in_file
 from gradmill.stages.arrangement import arranged, files
-from gradmill.stages.operator_files import digests_of_each, files_of_each
+from gradmill.stages.operator_files import digests_of_each, entries_of_each
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets, schema_texts, texts
 from gradmill.stages.set import CODE, spec_label, spec_set, template_label, version
@@ -51,7 +51,7 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
     lines = (
         _line(name, file_digest(db, *at, name), _inputs_of(db, listed[name]), Raw(of)) for name, of in within.items()
     )
-    of_operators = db.names(buckets) if db.names(files_of_each, *at) else ()
+    of_operators = db.names(buckets) if entries_of_each(db, *at) else ()
     of_each = filter(None, (lines_of_each(db, *at, bucket) for bucket in of_operators))
     return Parts([head, *_lines(chain(lines, of_each)), end, b"\n"])
 
@@ -116,7 +116,9 @@ def _line(path: str, text: FileDigest, inputs: tuple[str, ...], titles: Any) -> 
 def lines_of_each(db: Database, layout: str, shards: int, bucket: str) -> bytes:
     """The manifest's entries for the files that each operator of a bucket has, as JSON."""
     lines = []
-    for name, file in files_of_each(db, layout, shards).items():
+    for name in entries_of_each(db, layout, shards):
+        file = files.item(db, layout, shards, name)
+        assert file is not None
         inputs = _inputs_of(db, file)
         titled = by_key((name.replace(ANY, unit.shard_key), unit.title) for unit in units_in(db, file.family, bucket))
         digests = digests_of_each(db, layout, shards, name, bucket)

@@ -25,34 +25,32 @@ Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 def nodes(db: Database) -> list[tuple[str, NodeRow]]:
     """The Nodes in the order in which they are printed, by dispatch key and function; of those that are synthesized
     the ones of selected functions."""
-    synthesized = [row for row in foreach.rows(db) if selection.is_selected(db, row.function)]
-    node_rows = [row for row in (*infos.rows(db), *synthesized) if row.node is not None]
-    return [(infos.keyed(row.function, row.dispatch_key), row) for row in node_rows]
+    synthesized = [each for each in foreach.rows(db).items() if selection.is_selected(db, each[1].function)]
+    return [(name, row) for name, row in (*infos.rows(db).items(), *synthesized) if row.node is not None]
 
 
 def node(db: Database, name: str) -> NodeRow | None:
     """The row of a Node, by its key; None if there is none."""
-    return infos.row.item(db, name) or foreach.row.item(db, name)
+    return infos.rows.item(db, name) or foreach.rows.item(db, name)
 
 
 def info(db: Database, function: str, dispatch_key: str) -> Info | None:
     """The info of a function under a dispatch key; None if there is none."""
-    row = infos.row.item(db, infos.keyed(function, dispatch_key))
+    row = infos.rows.item(db, infos.keyed(function, dispatch_key))
     return foreach.info_of(db, function) if row is None else infos.info_of(db, row)
 
 
 def reverse(db: Database, name: str) -> Reverse | None:
     """The part of an info that a Node is printed from; None if there is none."""
-    row = infos.row.item(db, name)
-    if row is not None:
-        return infos.reverse_of(db, row)
-    synthesized = foreach.row.item(db, name)
-    return None if synthesized is None else foreach.reverse_of(db, synthesized)
+    row = node(db, name)
+    if row is None:
+        return None
+    return foreach.reverse_of(db, row) if row.synthesized else infos.reverse_of(db, row)
 
 
 def defined_by(db: Database, function: str, dispatch_key: str) -> tuple[str, str]:
     """The entry of the definition that an info is from, and the operator's name."""
-    row = infos.row.item(db, infos.keyed(function, dispatch_key))
+    row = infos.rows.item(db, infos.keyed(function, dispatch_key))
     if row is not None:
         return row.definition, row.op
     reference = foreach.reference_of(db, function)

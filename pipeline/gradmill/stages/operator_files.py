@@ -16,7 +16,7 @@ from gradmill.grammar.buckets import bucket_of
 from gradmill.model.entries import by_key
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.query.database import Database
-from gradmill.query.query import Parts, query, table, unkept
+from gradmill.query.query import Parts, query, unkept
 from gradmill.stages.arrangement import files
 from gradmill.stages.emit import rendered, text
 from gradmill.stages.schemas import buckets, entry_of
@@ -33,12 +33,10 @@ class Home(NamedTuple):
     digest: bytes = b""
 
 
-@table
-def files_of_each(db: Database, layout: str, shards: int) -> dict[str, File]:
-    """The entries in the table of files, without units: files of one bucket do not depend on operators of others."""
-    names = (name for name in db.names(files, layout, shards) if ANY in name)
-    found = {name: files.item(db, layout, shards, name) for name in names}
-    return {name: replace(file, units=()) for name, file in found.items() if file is not None}
+def entries_of_each(db: Database, layout: str, shards: int) -> list[str]:
+    """The names of their entries in the table of files. These have no units: files of one bucket do not depend on
+    operators of others."""
+    return [name for name in db.names(files, layout, shards) if ANY in name]
 
 
 @query
@@ -51,7 +49,7 @@ def digests_of_each(db: Database, layout: str, shards: int, name: str, bucket: s
 @unkept
 def contents_of_each(db: Database, layout: str, shards: int, name: str, bucket: str) -> dict[str, bytes]:
     """The bytes of these files. None if the template has an error, which `outline` reports."""
-    file = files_of_each.item(db, layout, shards, name)
+    file = files.item(db, layout, shards, name)
     if file is None:
         return {}
     try:
@@ -72,10 +70,10 @@ def _filled(db: Database, file: File, template: Template) -> str | None:
             values[hole] = content
         elif isinstance(content, Pieces):
             of = text if template.is_block(hole) else rendered
-            pieces = [(of(db, file.family, unit), piece) for unit in file.units for piece in content.names]
-            if content.needed and not any(own.get(piece) for own, piece in pieces):
+            pieces = [of(db, file.family, unit) for unit in file.units]
+            if content.needed and not any(own.get(content.name) for own in pieces):
                 return None
-            values[hole] = [each for own, piece in pieces for each in kind.items(own, piece)]
+            values[hole] = [each for own in pieces for each in kind.items(own, content.name)]
     return template.fill(values)
 
 
@@ -95,7 +93,7 @@ def distinct(db: Database, layout: str, shards: int) -> bool:
     from gradmill.stages.operators import operators  # few runs have such files
 
     entry_of_file: dict[str, str] = {}
-    for entry in (name for name in db.names(files, layout, shards) if ANY in name):
+    for entry in entries_of_each(db, layout, shards):
         for name in homes(db, layout, shards, entry):
             other = entry_of_file.setdefault(name, entry)
             if other != entry:

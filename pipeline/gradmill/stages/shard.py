@@ -161,18 +161,18 @@ def _contents(
                 members = {unit: text(db, file.family, unit) for unit in units_of(db, layout, shards, file.name)}
                 filled = wrapped(db, content.template, file.family, members).values()
                 values[hole] = [line for own in filled for line in own.split("\n")]
-        elif isinstance(content, Pieces) and is_own and len(content.names) == 1:
-            places[hole] = Blocks(file.family, content.names[0], "", _origins(db, content))
+        elif isinstance(content, Pieces) and is_own:
+            places[hole] = Blocks(file.family, content.name, "", _origins(db, content))
         elif isinstance(content, Pieces) and hole in template.names and not file.is_of_each:
-            values[hole] = _inlined(db, file, content, units_of(db, layout, shards, file.name), is_own=is_own)
+            values[hole] = _inlined(db, file, content, units_of(db, layout, shards, file.name))
     return values, places
 
 
-def _inlined(db: Database, file: File, content: Pieces, units: Sequence[str], *, is_own: bool) -> Value:
-    """The pieces of all units in a hole. `is_own`: whether it is alone on its line."""
-    pieces_of = raw_text if file.raw else text if is_own else rendered
+def _inlined(db: Database, file: File, content: Pieces, units: Sequence[str]) -> Value:
+    """The pieces of all units in a hole that is not alone on its line."""
+    pieces_of = raw_text if file.raw else rendered
     listed = (pieces_of(db, file.family, unit) for unit in units)
-    texts = [each for own in listed for piece in content.names for each in FAMILIES[file.family].items(own, piece)]
+    texts = [each for own in listed for each in FAMILIES[file.family].items(own, content.name)]
     return content.between.join(filter(None, texts)) if file.raw else texts or ""
 
 

@@ -3,8 +3,6 @@
 torchgen: `gen.parse_tags_yaml`.
 """
 
-from collections.abc import Mapping
-
 from gradmill.problems.problem import SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query
@@ -35,11 +33,7 @@ def tags(db: Database) -> list[str]:
 @query
 def odd_tag(db: Database) -> tuple[str, str] | None:
     """The entry and the name of the first tag that is not text, if others are: such names have no order in Python."""
-    names = {entry: declared["tag"] for entry, declared in _declared(db) if "tag" in declared}
+    declared = {entry: value(db, "tags", entry) for entry in db.names(entries, "tags")}
+    names = {entry: own["tag"] for entry, own in declared.items() if isinstance(own, dict) and "tag" in own}
     odd = [(entry, "null" if name is None else str(name)) for entry, name in names.items() if not isinstance(name, str)]
     return odd[0] if 0 < len(odd) < len(names) else None
-
-
-def _declared(db: Database) -> list[tuple[str, Mapping[str, object]]]:
-    pairs = [(entry, value(db, "tags", entry)) for entry in db.names(entries, "tags")]
-    return [(entry, declared) for entry, declared in pairs if isinstance(declared, dict)]

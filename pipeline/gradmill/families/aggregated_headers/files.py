@@ -6,19 +6,26 @@ torchgen: `gen.gen_aggregated_headers`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import Layout
 from gradmill.families.file import Content, File, Pieces, WithHoles, pieces_in
-from gradmill.families.kernel_headers.files import KEY, KEY_INLINE, META, is_of_all, key_header, keys_with_headers
+from gradmill.families.kernel_headers.files import (
+    KEY,
+    KEY_INLINE,
+    META,
+    in_namespaces,
+    is_of_all,
+    key_header,
+    keys_with_headers,
+    spaces_by_key,
+)
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
 NATIVE_FUNCTIONS, META_FUNCTIONS = "NativeFunctions.h", "NativeMetaFunctions.h"
 _NAMESPACES = "kernel_namespaces"
-
-Blocks = list[tuple[str, bool]]  # namespaces, each with whether something is declared there
 
 
 def piece_in(key: str, namespace: str) -> str:
@@ -41,82 +48,41 @@ class AggregatedHeaders(InAten):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The headers of kernels, of meta functions, and two for each dispatch key."""
-        names, blocks = tuple(unit.name for unit in units), _blocks(layout.given[self.name][_NAMESPACES])
-        declarations = Pieces((META,), on_line=True)
+        names, spaces = tuple(unit.name for unit in units), spaces_by_key(layout.given[self.name][_NAMESPACES])
+        contents: dict[str, dict[str, Content]] = {
+            NATIVE_FUNCTIONS: {
+                "NativeFunctions_includes": f"#include <ATen/{META_FUNCTIONS}>",
+                **_declarations("NativeFunctions_declarations", "", spaces.get("", {})),
+            },
+            META_FUNCTIONS: {
+                "NativeMetaFunctions_includes": [],
+                "NativeMetaFunctions_declarations": Pieces(META, on_line=True),
+            },
+        }
         listed = [
-            _kernels(names, blocks.get("", []), release),
-            File(
-                name=META_FUNCTIONS,
-                template=f"ATen/{META_FUNCTIONS}",
-                holes={"NativeMetaFunctions_includes": [], "NativeMetaFunctions_declarations": declarations},
-                units=names,
-            ),
+            File(name=name, template=f"ATen/{name}", holes=holes, units=names) for name, holes in contents.items()
         ]
         for key in keys_with_headers(release):
-            listed += [key_header(key), _functions(key, names, blocks.get(key, []), release)]
+            holes = {
+                "dispatch_namespace": key.lower(),
+                "DispatchKeyFunctions_inl_includes": [],
+                **_declarations("dispatch_namespaced_declarations", key, spaces.get(key, {})),
+            }
+            listed += [key_header(key), File(f"{key}Functions_inl.h", KEY_INLINE, holes, names)]
         return listed
 
     def owns(self, name: str) -> bool:
         return is_of_all(name.removesuffix(".h"))
 
 
-def _blocks(rows: Iterable[str]) -> dict[str, Blocks]:
-    """The namespaces of kernels by dispatch key, "" for all keys."""
-    found: dict[str, Blocks] = {}
-    for row in rows:
-        key, namespace, *empty = row.split(" ")
-        found.setdefault(key, []).append((namespace, not empty))
-    return found
-
-
-def _kernels(names: tuple[str, ...], blocks: Blocks, release: Release) -> File:
-    holes: dict[str, Content] = {"NativeFunctions_includes": f"#include <ATen/{META_FUNCTIONS}>"}
-    spaces = {namespace: namespace for namespace, _ in blocks}
-    return _file(
-        name=NATIVE_FUNCTIONS,
-        template=f"ATen/{NATIVE_FUNCTIONS}",
-        key="",
-        holes=holes,
-        units=names,
-        blocks=(blocks, spaces),
-        release=release,
-    )
-
-
-def _functions(key: str, names: tuple[str, ...], blocks: Blocks, release: Release) -> File:
-    holes: dict[str, Content] = {"dispatch_namespace": key.lower(), "DispatchKeyFunctions_inl_includes": []}
-    declaring = [each for each in blocks if each[1]]
-    spaces = {namespace: namespace.replace("native", key.lower()) for namespace, _ in declaring}
-    return _file(
-        name=f"{key}Functions_inl.h",
-        template=KEY_INLINE,
-        key=key,
-        holes=holes,
-        units=names,
-        blocks=(declaring, spaces),
-        release=release,
-    )
-
-
-def _file(
-    name: str,
-    template: str,
-    key: str,
-    holes: dict[str, Content],
-    units: tuple[str, ...],
-    blocks: tuple[Blocks, dict[str, str]],
-    release: Release,
-) -> File:
-    """A header with a block of declarations for each namespace of kernels. `blocks`: with the names in the file."""
-    from gradmill.families.kernel_headers.text import namespaces  # reads a file, for few runs
-
-    hole = "dispatch_namespaced_declarations" if key else "NativeFunctions_declarations"
-    listed, spaces = blocks
-    places = {namespace: f"{hole}_{i}" for i, (namespace, declares) in enumerate(listed) if declares}
-    lines = [(spaces[each], [f"${{{places[each]}}}"] if each in places else []) for each, _ in listed]
+def _declarations(hole: str, key: str, spaces: Mapping[str, bool]) -> dict[str, Content]:
+    """A block of declarations for each namespace of kernels, and the pieces in them. `spaces`: each with whether
+    something is declared there; an empty block is printed for kernels alone."""
+    places = {namespace: f"{hole}_{i}" for i, (namespace, declares) in enumerate(spaces.items()) if declares}
+    names = {each: each.replace("native", key.lower()) if key else each for each in (places if key else spaces)}
+    blocks = [(name, [f"${{{places[each]}}}"] if each in places else []) for each, name in names.items()]
     pieces = pieces_in({place: piece_in(key, namespace) for namespace, place in places.items()})
-    declarations = WithHoles(namespaces(lines, release), on_line=True)
-    return File(name=name, template=template, holes={**holes, hole: declarations, **pieces}, units=units)
+    return {hole: WithHoles(in_namespaces(blocks), on_line=True), **pieces}
 
 
 AGGREGATED_HEADERS = AggregatedHeaders()

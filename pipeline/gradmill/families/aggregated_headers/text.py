@@ -60,9 +60,8 @@ def _functions(subject: DeclaredKernels, release: Release) -> dict[tuple[str, st
 
 def _rows(group: Group, keys: tuple[str, ...], release: Release) -> Iterator[tuple[str, str, str]]:
     """The functions of a group for keys, each with its key and the namespace of the key's kernel."""
-    for key, declarations in functions_by_key([group], keys, release):
-        if declarations:
-            check_namespace(group, key)
+    for key, declarations in functions_by_key([group], keys, release).items():
+        check_namespace(group, key)
         kernel = group.kernel(key)
         yield from ((key, NAMESPACE if kernel is None else kernel.namespace, each) for each in declarations)
 

@@ -5,7 +5,7 @@ torchgen: `gen_backend_stubs.gen_dispatchkey_nativefunc_headers`, `gen_backend_s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -54,65 +54,58 @@ def header(backend: Backend, class_name: str, units: Sequence[Unit]) -> File:
     return File(name=name, template=HEADER, holes=holes, units=names, comment=_STUBS, head=_STUBS)
 
 
-def registrations(layout: BackendLayout, units: Sequence[Unit], how: Registering, release: Release) -> list[File]:
-    """The sources that register the kernels, for the backend's key and, if it has any for it, for autograd's."""
-    return [_registrations(layout, key, units, how, release) for key in keys_of(layout.backend)]
-
-
 def keys_of(backend: Backend) -> tuple[str, ...]:
     """The dispatch keys that a backend has kernels for."""
     return (backend.key, backend.autograd_key) if backend.autograd else (backend.key,)
 
 
-def _registrations(layout: BackendLayout, key: str, units: Sequence[Unit], how: Registering, release: Release) -> File:
-    """The source for a dispatch key. Its template has another one within it."""
+def registrations(layout: BackendLayout, units: Sequence[Unit], how: Registering, release: Release) -> Iterator[File]:
+    """The sources that register the kernels, for the backend's key and, if it has any for it, for autograd's. Their
+    template has another one within it."""
     from gradmill.families.backends.helpers import FILES, registration_headers, registration_helpers  # of few runs
 
-    text, of_operators = FILES.of(release), how.of_operators
-    included = {"folder": layout.folder, "class": layout.backend.default_class}
-    holes: dict[str, Content] = {
-        "extra_cuda_headers": "",
-        "external_backend_headers": text[how.included].fill(included),
-        "dispatch_headers": registration_headers(key, release, of_operators=of_operators),
-        "ops_headers": "" if of_operators else text["ops_headers"].fill({}),
-        "DispatchKey": key,
-        "dispatch_namespace": key.lower(),
-    }
-    helpers = "\n".join(registration_helpers(key, release, structured=layout.backend.structured))
-    nested = {
-        "ns_prologue": opening(["at"]),
-        "ns_epilogue": closing(["at"]),
-        "dispatch_helpers": helpers,
-        "dispatch_namespaced_definitions": "",
-        "static_init_dispatch_registrations": "",
-        "deferred_dispatch_registrations": "",
-        how.block: text[how.block].fill({"key": key, "body": "${registrations}"}),
-    }
-    return File(
-        name=f"Register{key}.cpp",
-        template=REGISTER,
-        holes={
-            **holes,
+    text, included = FILES.of(release), {"folder": layout.folder, "class": layout.backend.default_class}
+    for key in keys_of(layout.backend):
+        helpers = "\n".join(registration_helpers(key, release, structured=layout.backend.structured))
+        nested = {
+            "ns_prologue": opening("at"),
+            "ns_epilogue": closing("at"),
+            "dispatch_helpers": helpers,
+            "dispatch_namespaced_definitions": "",
+            "static_init_dispatch_registrations": "",
+            "deferred_dispatch_registrations": "",
+            how.block: text[how.block].fill({"key": key, "body": "${registrations}"}),
+        }
+        holes: dict[str, Content] = {
+            "extra_cuda_headers": "",
+            "external_backend_headers": text[how.included].fill(included),
+            "dispatch_headers": registration_headers(key, release, of_operators=how.of_operators),
+            "ops_headers": "" if how.of_operators else text["ops_headers"].fill({}),
+            "DispatchKey": key,
+            "dispatch_namespace": key.lower(),
             "dispatch_helpers": helpers,  # in the one or the other template
             "dispatch_definitions": NestedTemplate(DEFINITIONS, (nested,)),
             **pieces_in({"dispatch_anonymous_definitions": WRAPPER, "registrations": REGISTRATION}),
-        },
-        units=tuple(unit.name for unit in units if unit.dispatch_key == key),
-        comment=comment_of_script(how.script, REGISTER.removeprefix("ATen/")),
-    )
+        }
+        yield File(
+            name=f"Register{key}.cpp",
+            template=REGISTER,
+            holes=holes,
+            units=tuple(unit.name for unit in units if unit.dispatch_key == key),
+            comment=comment_of_script(how.script, REGISTER.removeprefix("ATen/")),
+        )
 
 
 def namespaces(backend: Backend) -> dict[str, Content]:
     """What opens and closes the namespaces of the kernels, by hole."""
-    names = backend.namespace.split("::")
-    return {"namespace_prologue": opening(names), "namespace_epilogue": closing(names)}
+    return {"namespace_prologue": opening(backend.namespace), "namespace_epilogue": closing(backend.namespace)}
 
 
-def opening(names: list[str]) -> str:
-    """The lines that open namespaces."""
-    return "\n".join(f"namespace {name} {{" for name in names)
+def opening(namespace: str) -> str:
+    """The lines that open a namespace, `at::native`."""
+    return "\n".join(f"namespace {name} {{" for name in namespace.split("::"))
 
 
-def closing(names: list[str]) -> str:
-    """The lines that close them."""
-    return "\n".join(f"}} // namespace {name}" for name in reversed(names))
+def closing(namespace: str) -> str:
+    """The lines that close it."""
+    return "\n".join(f"}} // namespace {name}" for name in reversed(namespace.split("::")))

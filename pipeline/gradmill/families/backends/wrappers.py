@@ -6,11 +6,13 @@ torchgen: `register_dispatch_key.RegisterDispatchKey.gen_unstructured`,
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
 
+from gradmill.cpp.backend_kernels import declarator
+from gradmill.cpp.bindings import cpp_name
 from gradmill.families.sections import Text
 from gradmill.model.native import NativeFunction
-from gradmill.model.schema import is_tensor_like
+from gradmill.model.schema import Schema, is_tensor_like
 from gradmill.releases.model import Release
 from gradmill.rules.dispatch.groups import CUDA
 
@@ -19,13 +21,9 @@ _NO_CHECK = "NoCheck"
 _UNGUARDED = ("unguarded", "")
 
 
-class Call(NamedTuple):
-    """The call of a kernel for a dispatch key."""
-
-    key: str
-    kernel: str  # qualified
-    arguments: str
-    guards: bool  # whether kernels for the key may be on several devices
+def wrapper_name(schema: Schema, key: str) -> str:
+    """The name of the wrapper of a function for a key."""
+    return f"wrapper_{key}_{schema.name.overload}_{cpp_name(schema)}"
 
 
 def checked_arguments(function: NativeFunction) -> tuple[str, ...] | None:
@@ -48,15 +46,18 @@ def _guard(function: NativeFunction, key: str) -> tuple[str, str]:
     return ("guarded", tensors[0]) if tensors else _UNGUARDED
 
 
-def wrapper(function: NativeFunction, name: str, declarator: str, call: Call, release: Release) -> str:
-    """The definition of the wrapper, with the checks and the guard of its device."""
-    text, checked = _TEXT.of(release), checked_arguments(function) if call.guards else None
-    guard, guarded = _guard(function, call.key) if call.guards else _UNGUARDED
+def wrapper(
+    function: NativeFunction, key: str, kernel: str, arguments: Iterable[str], release: Release, *, guards: bool
+) -> str:
+    """The definition of the wrapper of a kernel, by its qualified name, with the checks and the guard of its device.
+    `guards`: whether kernels for the key may be on several devices."""
+    text, name = _TEXT.of(release), wrapper_name(function.func, key)
+    checked, (guard, guarded) = (checked_arguments(function), _guard(function, key)) if guards else (None, _UNGUARDED)
     return text["calling"].fill(
         {
-            "kernel": call.kernel,
-            "arguments": call.arguments,
-            "declarator": declarator,
+            "kernel": kernel,
+            "arguments": ", ".join(arguments),
+            "declarator": declarator(function, name, release, symint=True),
             "check": device_check(checked, name, release),
             "guard": text[guard].fill({"name": guarded}),
         }
@@ -72,9 +73,9 @@ def device_check(checked: tuple[str, ...] | None, name: str, release: Release) -
     return text["checks"].fill({}) + "".join(checks)
 
 
-def registration(operator: str, name: str, release: Release) -> str:
+def registration(schema: Schema, key: str, release: Release) -> str:
     """The registration of the wrapper."""
-    return _TEXT.of(release)["registration"].fill({"operator": operator, "wrapper": name})
+    return _TEXT.of(release)["registration"].fill({"operator": str(schema.name), "wrapper": wrapper_name(schema, key)})
 
 
 def dense(text: str, release: Release) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE, Family, Layout
 from gradmill.families.file import File, pieces_in
-from gradmill.families.sharded import distributed
+from gradmill.families.sharded import distributed, shard_files
 from gradmill.model.entries import by_key
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
@@ -47,29 +47,18 @@ class Bindings(Family):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards of the module torch, in the order of the spec files; one sorted file for each other module."""
         modules = by_key((unit.name.rpartition(".")[0], unit.name) for unit in units)
-        listed = []
         own = [unit for unit in units if unit.name.rpartition(".")[0] == "torch"]
-        for shard, names in distributed(own, SHARDS, everything=layout.name != "split").items():
-            name = SHARDED.replace(".", f"{shard}.")
-            listed.append(
-                File(
-                    name=name,
-                    template=SHARDED,
-                    holes={"shard_id": shard, **pieces_in(self.slots)},
-                    units=names,
-                    shard=shard,
-                )
+        shards = distributed(own, SHARDS, everything=layout.name != "split")
+        others = [
+            File(
+                name=template,
+                template=template,
+                holes=pieces_in(self.slots),
+                units=tuple(sorted(modules.get(module, ()))),
             )
-        for template, module in _FILES.items():
-            listed.append(
-                File(
-                    name=template,
-                    template=template,
-                    holes=pieces_in(self.slots),
-                    units=tuple(sorted(modules.get(module, ()))),
-                )
-            )
-        return listed
+            for template, module in _FILES.items()
+        ]
+        return [*shard_files(SHARDED, shards, pieces_in(self.slots)), *others]
 
     def owns(self, name: str) -> bool:
         return name in _FILES or _SHARD.fullmatch(name) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from gradmill.cpp.bindings import cpp_name
-from gradmill.cpp.defaults import default_expression
+from gradmill.cpp.defaults import default_expression, python_value
 from gradmill.families.bindings.parser_types import parser_type
 from gradmill.model.bindings import Overload
 from gradmill.model.schema import Argument, Schema, is_tensor_like
@@ -105,20 +105,8 @@ def signature_of(overload: Overload, release: Release, *, method: bool) -> Pytho
 def _parameter(argument: Argument, release: Release) -> Parameter:
     default = argument.default
     if default is not None:
-        default = _in_python(default_expression(default, argument.type, release, symint=False))
+        default = str(python_value(default_expression(default, argument.type, release, symint=False)))
     return Parameter(argument.name, argument.type, default)
-
-
-def _in_python(default: str) -> str:
-    """A C++ default as Python prints it: booleans and numbers change, all else stays."""
-    if default in ("true", "false"):
-        return default.title()
-    for number in (int, float):
-        try:
-            return str(number(default))
-        except ValueError:
-            continue
-    return default
 
 
 def _out(schema: Schema, release: Release) -> Parameter | None:

@@ -8,11 +8,11 @@ torchgen: `gen_aoti_c_shim.gen_aoti_c_shim`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from gradmill.families.c_shims.devices import ATEN, devices_of
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE, SHIMS, Family, Layout, TreeFolders
-from gradmill.families.file import Content, File, SortedPieces, pieces_in
+from gradmill.families.file import File, SortedPieces, pieces_in
 from gradmill.model.native import FunctionNames
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
@@ -44,49 +44,35 @@ class CShims(Family):
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """A header and a source for each device."""
         names = tuple(unit.name for unit in units)
-        return [
-            file
-            for device, key in devices_of(release).items()
-            for file in (_header(device, names, release), _source(device, key, names, release))
-        ]
+        return [file for device, key in devices_of(release).items() for file in _files(device, key, names, release)]
 
     def titled(self, names: FunctionNames) -> str:
         """The name of the C functions, without the device."""
         return f"aoti_torch_{names.name.replace('.', '_')}"
 
 
-def _header(device: str, units: tuple[str, ...], release: Release) -> File:
-    whole = _filled("header", device, {"declarations": "${declarations}"}, release)
-    return _file(f"c_shim_{device}.h", whole, pieces_in({"declarations": f"{device} {DECLARATION}"}), units)
-
-
-def _source(device: str, key: str, units: tuple[str, ...], release: Release) -> File:
+def _files(device: str, key: str, units: tuple[str, ...], release: Release) -> Iterator[File]:
+    """The header and the source of a device. Their texts have holes for units."""
     from gradmill.families.backends.helpers import extra_headers
+    from gradmill.families.c_shims.text import TEXT  # reads a file, for few runs
 
+    text = TEXT.of(release)
     values = {
         "device": device,
         "folder": "extend/" if release.shims_extend else "",
         "key": key,
+        "list": text["aten_list"].fill({}) if device == ATEN else "",
         "includes": "${includes}",
         "extra": extra_headers(key, release).rstrip("\n"),
+        "declarations": "${declarations}",
         "definitions": "${definitions}",
     }
-    whole = _filled("source", device, values, release)
-    includes = SortedPieces((f"{device} {INCLUDE}",))
-    holes = {"includes": includes, **pieces_in({"definitions": f"{device} {DEFINITION}"})}
-    return _file(f"c_shim_{device}.cpp", whole, holes, units)
-
-
-def _filled(section: str, device: str, values: Mapping[str, str], release: Release) -> str:
-    """The text of a file with holes for units."""
-    from gradmill.families.c_shims.text import TEXT  # reads a file, for few runs
-
-    text = TEXT.of(release)
-    return text[section].fill({**values, "list": text["aten_list"].fill({}) if device == ATEN else ""})
-
-
-def _file(name: str, whole: str, holes: dict[str, Content], units: tuple[str, ...]) -> File:
-    return File(name=name, template="", holes=holes, units=units, before=whole, head=_HEAD, raw=True)
+    header = pieces_in({"declarations": f"{device} {DECLARATION}"})
+    source = pieces_in({"definitions": f"{device} {DEFINITION}"})
+    source["includes"] = SortedPieces((f"{device} {INCLUDE}",))
+    for end, section, holes in ((".h", "header", header), (".cpp", "source", source)):
+        name, whole = f"c_shim_{device}{end}", text[section].fill(values)
+        yield File(name=name, template="", holes=holes, units=units, before=whole, head=_HEAD, raw=True)
 
 
 C_SHIMS = CShims()

@@ -27,18 +27,6 @@ class CppApi(InAten):
     templates = tuple(f"ATen/{name}" for name in (HEADER, ALL, CLASS, REDISPATCHING, SOURCE, METHODS))
     needs = f"ATen/{HEADER}"
     rendered = (INCLUDE, FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
-    slots = {
-        "Functions_declarations": FUNCTION,
-        "function_redispatch_definitions": REDISPATCH,
-        "tensor_method_declarations": METHOD_DECLARATION,
-        "tensor_method_definitions": METHOD,
-    }
-    homes = {
-        "Functions_declarations": f"ATen/{ALL}",
-        "function_redispatch_definitions": f"ATen/{REDISPATCHING}",
-        "tensor_method_declarations": f"ATen/{CLASS}",
-        "tensor_method_definitions": f"ATen/{CLASS}",
-    }
     folders = ("ops", "core")
     shards_by = "base"
     subsets = {"aten": "", "headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
@@ -53,19 +41,23 @@ class CppApi(InAten):
             included = ["#include <ATen/Operators.h>"]
         header: dict[str, Content] = {"operator_includes": f"#include <ATen/ops/{ANY}_ops.h>"}
         header |= pieces_in({"static_dispatch_ops_headers": INCLUDE, "function_definitions": FUNCTION})
-        lists: dict[str, Content] = {"Functions_includes": included}
+        methods = {"tensor_method_declarations": METHOD_DECLARATION, "tensor_method_definitions": METHOD}
+        holes: dict[str, dict[str, Content]] = {
+            ALL: {"Functions_includes": included, **pieces_in({"Functions_declarations": FUNCTION})},
+            CLASS: pieces_in(methods),
+            REDISPATCHING: pieces_in({"function_redispatch_definitions": REDISPATCH}),
+            SOURCE: {},
+            METHODS: {},
+        }
         with_units = (CLASS, REDISPATCHING) if layout.operator_headers else (ALL, CLASS, REDISPATCHING)
         listed = [
             File(
                 name=f"core/{name}" if name in _IN_CORE else name,
                 template=f"ATen/{name}",
-                holes={
-                    **(lists if name == ALL else {}),
-                    **pieces_in({hole: own for hole, own in self.slots.items() if self.homes[hole] == f"ATen/{name}"}),
-                },
+                holes=own,
                 units=names if name in with_units else (),
             )
-            for name in (ALL, CLASS, REDISPATCHING, SOURCE, METHODS)
+            for name, own in holes.items()
         ]
         of_each = File(name=f"{OPERATORS}/{ANY}.h", template=f"ATen/{HEADER}", holes=header, units=names)
         return [of_each, *listed] if layout.operator_headers else listed

@@ -12,7 +12,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from gradmill.cpp.bindings import Binding, bindings, cpp_name, passing_of, return_names
-from gradmill.cpp.defaults import binding_default, default_expression
+from gradmill.cpp.defaults import PythonValue, binding_default, default_expression, python_value
 from gradmill.cpp.dispatcher import return_type, returns_type
 from gradmill.cpp.types import TENSOR_OPTIONS, Passing, argument_type
 from gradmill.grammar.types import element
@@ -23,9 +23,6 @@ from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import IMPLICIT
 from gradmill.rules.native.entry import composite_implicit_only
 
-Default = bool | int | float | str
-
-_BOOLEANS = {"true": True, "false": False}
 _SIZE = regex(r"(.*)\[(\d+)\]")
 
 
@@ -39,7 +36,7 @@ class DeclaredArgument(Struct, frozen=True, gc=False):
     name: str
     type: str
     allocate: bool | UnsetType = UNSET
-    default: Default | UnsetType = UNSET
+    default: PythonValue | UnsetType = UNSET
     field_name: str | UnsetType = UNSET  # the name of the return that this out argument becomes
     kwarg_only: bool | UnsetType = UNSET
     output: bool | UnsetType = UNSET
@@ -129,9 +126,9 @@ def _argument(
     argument: Argument, schema: Schema, how: Passing, release: Release, field: str | UnsetType
 ) -> DeclaredArgument:
     out = True if argument.name in (each.name for each in schema.out) else UNSET
-    default: Default | UnsetType = UNSET
+    default: PythonValue | UnsetType = UNSET
     if argument.default is not None:
-        default = _as_value(default_expression(argument.default, argument.type, release, symint=False))
+        default = python_value(default_expression(argument.default, argument.type, release, symint=False))
     return DeclaredArgument(
         annotation=argument.annotation,
         dynamic_type=_dynamic_type(argument.type, how),
@@ -185,15 +182,3 @@ def _size(type_: str) -> int | UnsetType:
     """The size of a list, or of an optional one; bools have it in their C++ type."""
     sized = _SIZE.fullmatch(type_.rstrip("?"))
     return int(sized[2]) if sized is not None and sized[1] != "bool" else UNSET
-
-
-def _as_value(expression: str) -> Default:
-    """A C++ expression as a boolean or a number, if it is one to Python; else its text."""
-    if expression in _BOOLEANS:
-        return _BOOLEANS[expression]
-    for number in (int, float):
-        try:
-            return number(expression)
-        except ValueError:
-            continue
-    return expression

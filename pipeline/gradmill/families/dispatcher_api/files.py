@@ -37,19 +37,8 @@ _STRUCT, _STRUCTS, _METHODS = "ATen/Operator.h", "ATen/Operators.h", "ATen/Metho
 _SCHEMAS, _NAMES, _KERNELS = "ATen/RegisterSchema.cpp", "ATen/ATenOpList.cpp", "ATen/RegistrationDeclarations.h"
 _SYMBOLS, _TAGS = "ATen/aten_interned_strings.h", "ATen/enum_tag.h"
 _SOURCE = "ATen/Operators.cpp"
-_PLUMBING = "VmapGeneratedPlumbing.h"  # it has no template: this is the whole text
+_PLUMBING = "VmapGeneratedPlumbing.h"  # it has no template
 _PLUMBING_HEAD = "#include <ATen/functorch/PlumbingHelper.h>"
-_PLUMBING_TEXT = f"""
-#pragma once
-#include <ATen/Operators.h>
-{_PLUMBING_HEAD}
-
-namespace at {{ namespace functorch {{
-
-${{plumbing}}
-
-}}}} // namespace at::functorch
-"""
 _ROWS = " \\\n"  # between the lines of a macro
 _FRAGMENTS = ("quantized", "quantized_decomposed")  # namespaces with libraries that others define
 # Alternative tokens of C++ are not identifiers.
@@ -65,19 +54,7 @@ class DispatcherApi(InAten, Sharded):
     needs = _STRUCT
     rendered = (INCLUDE, DECLARATION, DEFINITION, REGISTRATION, NAME, KERNEL, PLUMBING)
     slots = {"operator_headers": INCLUDE, "definitions": DEFINITION}
-    homes = {
-        "declarations": _STRUCT,
-        "Operators_includes": _STRUCTS,
-        "Operators_declarations": _STRUCTS,
-        "MethodOperators_includes": _METHODS,
-        "MethodOperators_declarations": _METHODS,
-        "aten_ops": _NAMES,
-        "registration_declarations": _KERNELS,
-        "aten_symbols": _SYMBOLS,
-        "attr_symbols": _SYMBOLS,
-        "enum_of_valid_tags": _TAGS,
-        "static_dispatch_extra_headers": "",
-    }
+    homes = {"static_dispatch_extra_headers": ""}
     folders = (OPERATORS, "core")
     given, lists = "name_lists.lists", ("methods", "symbols", "attributes", "namespaces", "libraries")
     shards_by, upstream_shards = "base", 5
@@ -96,6 +73,8 @@ class DispatcherApi(InAten, Sharded):
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files, first those with all functions in their order. SpecError for a tag that is not text."""
+        from gradmill.families.dispatcher_api.plumbing import TEXT  # reads a file, for few runs
+
         names, lists = tuple(unit.name for unit in units), layout.given[self.name]
         sources = super().files(units, layout, release)
         of_keys = {"static_dispatch_extra_headers": _headers_of_keys(release)}
@@ -104,13 +83,18 @@ class DispatcherApi(InAten, Sharded):
         return [
             _schemas(names, lists["namespaces"], lists["libraries"]),
             File(name="core/ATenOpList.cpp", template=_NAMES, holes=pieces_in({"aten_ops": NAME}), units=names),
-            _kernels(names),
+            File(
+                name="RegistrationDeclarations.h",
+                template=_KERNELS,
+                holes=pieces_in({"registration_declarations": KERNEL}),
+                units=names,
+            ),
             File(
                 name=_PLUMBING,
                 template="",
                 holes=pieces_in({"plumbing": PLUMBING}),
                 units=names,
-                before=_PLUMBING_TEXT,
+                before=TEXT.of(release)["file"].fill({"plumbing": "${plumbing}"}),
                 head=_PLUMBING_HEAD,
             ),
             _symbols(lists["symbols"], lists["attributes"]),
@@ -180,12 +164,6 @@ def _schemas(names: tuple[str, ...], namespaces: Iterable[str], libraries: Seque
         slots[hole], spaces[name] = library_piece(REGISTRATION, namespace), namespace
     holes = {"schema_registrations": WithHoles("".join(blocks)), **spaces, **pieces_in(slots)}
     return File(name="RegisterSchema.cpp", template=_SCHEMAS, holes=holes, units=names)
-
-
-def _kernels(names: tuple[str, ...]) -> File:
-    """The declarations of kernels, for backends."""
-    holes = pieces_in({"registration_declarations": KERNEL})
-    return File(name="RegistrationDeclarations.h", template=_KERNELS, holes=holes, units=names)
 
 
 def _symbols(functions: Iterable[str], attributes: Iterable[str]) -> File:

@@ -25,3 +25,14 @@ ${returns} ${struct}_generated_plumbing(${parameters}) {
 if (${name}) {
     std::tie(${name}_value, ${name}_bdim) = unwrapTensorAtLevel(${name}.value(), cur_level);
 }
+//// file
+
+#pragma once
+#include <ATen/Operators.h>
+#include <ATen/functorch/PlumbingHelper.h>
+
+namespace at { namespace functorch {
+
+${plumbing}
+
+}} // namespace at::functorch

@@ -19,7 +19,7 @@ from gradmill.model.native import NativeFunction
 from gradmill.model.schema import Schema, is_list, is_tensor_like, schema_kind
 from gradmill.releases.model import Release
 
-_TEXT = Text("dispatcher_api/plumbing.cpp")
+TEXT = Text("dispatcher_api/plumbing.cpp")
 _SCRIPTS = {
     "functional": "gen_vmap_plumbing",
     "inplace": "gen_vmap_inplace_plumbing",
@@ -32,7 +32,7 @@ Kind = Literal["tensor", "optional", "list", "other"]
 
 def plumbing(function: NativeFunction, signature: Signature, release: Release) -> str | None:
     """The function that vmap calls; None if there is none."""
-    text, schema = _TEXT.of(release), function.func
+    text, schema = TEXT.of(release), function.func
     form = _form(schema, "inplace_view" in function.tags, release)
     batched = [a.name for a in schema.arguments if is_tensor_like(a.type)]  # and lists and optionals of tensors
     if form is None or not batched:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gradmill.cpp.bindings import REDUNDANT_MEMORY_FORMAT, bindings, cpp_name
 from gradmill.cpp.dispatcher import Signature, values
-from gradmill.cpp.translate import Value, translate
+from gradmill.cpp.translate import translate
 from gradmill.families.sections import Sections
 from gradmill.model.native import NativeFunction
 from gradmill.model.schema import has_symint, is_tensor_like
@@ -27,7 +27,10 @@ def static_body(function: NativeFunction, signature: Signature, text: Sections, 
     goals = [(each.bound, each.cpp.passed) for each in bindings(function, release, symint=symint)]
     scope = values(signature.parameters)
     if any(meaning == REDUNDANT_MEMORY_FORMAT for meaning, _ in goals):
-        scope = [_redundant(each) if each.meaning == "memory_format" else each for each in scope]
+        scope = [
+            replace(each, meaning=REDUNDANT_MEMORY_FORMAT) if each.meaning == "memory_format" else each
+            for each in scope
+        ]
     name = cpp_name(schema, symint=symint)
     call = f"{name}({', '.join(translate(scope, goals))});"
     calls = {key: f"return {_namespace(function, key)}::{call}" for key in called_keys(function, release)}
@@ -43,10 +46,6 @@ def static_body(function: NativeFunction, signature: Signature, text: Sections, 
         sets.append(f"c10::detail::multi_dispatch_key_set({', '.join(tensors)})")
     lines = _NEXT.join(line for key, own in calls.items() for line in (f"case DispatchKey::{key}:", f"\t{own};"))
     return text["switch"].fill({"sets": " | ".join(sets), "cases": f"\n        {lines}", "composite": otherwise})
-
-
-def _redundant(value: Value) -> Value:
-    return replace(value, meaning=REDUNDANT_MEMORY_FORMAT)
 
 
 def _namespace(function: NativeFunction, key: str) -> str:

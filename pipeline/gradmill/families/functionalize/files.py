@@ -28,7 +28,7 @@ class Functionalize(InAten, Sharded):
     templates, needs = (f"ATen/{HEADER}", f"ATen/{SOURCE}"), f"ATen/{SOURCE}"
     rendered = (INCLUDE, DEFINITION, REGISTRATION, INVERSE)
     slots = {"ops_headers": INCLUDE, "func_definitions": DEFINITION, "func_registrations": REGISTRATION}
-    homes = {"view_inverse_declarations": f"ATen/{HEADER}", "shard_id": ""}
+    homes = {"shard_id": ""}
     subsets = {"aten": "", "sources": (SOURCE, HEADER)}
     upstream_shards = 4
 

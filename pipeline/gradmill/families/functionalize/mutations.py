@@ -27,10 +27,8 @@ def mutation(function: NativeFunction, functional: NativeFunction, release: Rele
     """The kernel of an out, in-place or mutable variant. Raises SpecError for one that does not fit the functional
     variant."""
     schema, how, text = function.func, passing_of(function, release, symint=True), TEXT.of(release)
-    own_kernel, tensors = (
-        in_kernel(function, release, syncs=True),
-        [a for a in schema.arguments if is_tensor_like(a.type)],
-    )
+    own_kernel = in_kernel(function, release, syncs=True)
+    tensors = [a for a in schema.arguments if is_tensor_like(a.type)]
     unwrapped = scope(function, release, UNWRAPPED)
     wanted = parameters(functional.func, how)
     written = [a.name for a in schema.arguments if a.is_write]

@@ -41,7 +41,8 @@ def render(group: FunctionGroup, release: Release) -> dict[str, str]:
     lists: dict[str, Iterable[str]] = {INCLUDE: _includes(functions, release)}
     if not group.selective and group.alone is not None:
         _check_alone(group.alone, release)
-        lists[REGISTRATION] = _of_alone(group.alone, release)
+        is_functionalized = release.functionalizes(str(group.alone.func.name))
+        lists[REGISTRATION] = _of_variants(functions, release) if is_functionalized else []
     elif not group.selective:
         by_kind = {schema_kind(f.func): f for f in functions}
         modified = [by_kind[kind] for kind in _MODIFIED if kind in by_kind]
@@ -100,10 +101,6 @@ def _of_variants(functions: tuple[NativeFunction, ...], release: Release) -> lis
             problem = f"'{function.func.name}' is a view, and has an out variant"
             raise SpecError(problem, "views with out variants are not functionalized", field=("func",))
     return [_generated(f, release) for f in own if any_written(f.func.arguments)]
-
-
-def _of_alone(function: NativeFunction, release: Release) -> list[str]:
-    return _of_variants((function,), release) if release.functionalizes(str(function.func.name)) else []
 
 
 def _check_alone(function: NativeFunction, release: Release) -> None:

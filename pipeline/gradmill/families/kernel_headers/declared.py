@@ -114,13 +114,11 @@ def _macro(declaration: Declaration, key: str, release: Release) -> str:
     return (release.struct_macros if declaration.meta else release.function_macros).get(key, _MACRO)
 
 
-def functions_by_key(
-    groups: Sequence[Group], keys: tuple[str, ...], release: Release
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def functions_by_key(groups: Sequence[Group], keys: tuple[str, ...], release: Release) -> dict[str, list[str]]:
     """The declarations of the functions that call the kernels of one key, by key, as a text for each operator. A key
     without any has none."""
     signatures: dict[str, list[str]] = {}  # by operator
-    found = []
+    found = {}
     for key in (each for each in keys_with_headers(release) if each in keys):
         declarations: list[str] = []
         macro = release.function_macros.get(key, _MACRO)
@@ -131,5 +129,5 @@ def functions_by_key(
                     signatures[name] = [each.declaration for each in cpp_signatures(function, release)]
             declarations.append("\n".join(f"{macro} {each};" for each in signatures[name]))
         if declarations:
-            found.append((key, tuple(declarations)))
-    return tuple(found)
+            found[key] = declarations
+    return found

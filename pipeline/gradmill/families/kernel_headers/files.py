@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from gradmill.families.aten import InAten
+from gradmill.families.backends.files import closing, opening
 from gradmill.families.family import OPERATORS, Layout
 from gradmill.families.file import ANY, Content, File, Pieces, pieces_in
 from gradmill.model.units import Unit
@@ -20,12 +21,28 @@ NATIVE, META, INCLUDE = "native", "meta", "include of meta"
 TEMPLATE = "ATen/NativeFunction.h"
 KEY, KEY_INLINE = "ATen/DispatchKeyFunctions.h", "ATen/DispatchKeyFunctions_inl.h"
 NAMESPACE = "at::native"  # of kernels, unless their entry names another one
+AFTER_NAMESPACE = " " * 8  # the indentation of upstream's source, which only the end of the file does without
 _ALL = {"NativeFunctions": "_native", "NativeMetaFunctions": "_meta"}  # headers that include those of all operators
 
 
 def header_piece(key: str) -> str:
     """The name of the piece that includes an operator's header for a key."""
     return f"{key} header"
+
+
+def in_namespaces(blocks: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """The text of namespaces, each with its own lines."""
+    texts = ("\n".join([opening(name), *lines, closing(name)]) for name, lines in blocks)
+    return f"\n{AFTER_NAMESPACE}\n".join(texts)
+
+
+def spaces_by_key(rows: Iterable[str]) -> dict[str, dict[str, bool]]:
+    """The namespaces in a list over all functions by dispatch key, "" for all keys, each with whether it has text."""
+    found: dict[str, dict[str, bool]] = {}
+    for row in rows:
+        key, namespace, *empty = row.split(" ")
+        found.setdefault(key, {})[namespace] = not empty
+    return found
 
 
 class KernelHeaders(InAten):
@@ -84,10 +101,10 @@ def _of_operators(names: tuple[str, ...], keys: Iterable[str]) -> Iterator[File]
     """The headers of one operator."""
     native = pieces_in({"extra_includes": INCLUDE, "native_function_declarations": NATIVE})
     yield File(name=f"{OPERATORS}/{ANY}_native.h", template=TEMPLATE, holes=native, units=names)
-    meta = {"meta_function_declarations": Pieces((META,), needed=True)}
+    meta = {"meta_function_declarations": Pieces(META, needed=True)}
     yield File(name=f"{OPERATORS}/{ANY}_meta.h", template="ATen/NativeMetaFunction.h", holes=meta, units=names)
     for key in keys:
-        own = Pieces((key,), needed=True)
+        own = Pieces(key, needed=True)
         yield File(
             name=f"{OPERATORS}/{ANY}_{key.lower()}_dispatch.h",
             template="ATen/DispatchKeyFunction.h",

@@ -1,10 +1,6 @@
 // The C++ of headers of kernels. families/sections.py explains the notation.
 //// include
 #include <ATen/ops/${name}${suffix}.h>
-//// opening
-namespace ${name} {
-//// closing
-} // namespace ${name}
 //// function
 ${macro}${returns} ${kernel}(${parameters});
 //// class

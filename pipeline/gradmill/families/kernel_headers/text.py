@@ -6,13 +6,11 @@ torchgen: `gen.compute_meta_function_declaration`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from msgspec.structs import asdict
 
 from gradmill.cpp.structured import declared, goals, meta_arguments, precomputed_arguments
 from gradmill.families.kernel_headers.declared import Declaration, Kernels, functions_by_key, kernels_by_namespace
-from gradmill.families.kernel_headers.files import INCLUDE, META, NATIVE, header_piece
+from gradmill.families.kernel_headers.files import AFTER_NAMESPACE, INCLUDE, META, NATIVE, header_piece, in_namespaces
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import piece_of
 from gradmill.grammar.names import unambiguous_name
@@ -21,7 +19,6 @@ from gradmill.releases.model import Release
 from gradmill.rules.dispatch.groups import Group, groups_of
 
 _TEXT = Text("kernel_headers/kernel_headers.cpp", phrases=True)
-_AFTER_NAMESPACE = " " * 8  # the indentation of upstream's source, which only the end of the file does without
 _AFTER_SETTER = " " * 16
 
 
@@ -32,7 +29,7 @@ def render(subject: OperatorKernels, release: Release) -> dict[str, str]:
     kernels = kernels_by_namespace(groups, subject.keys, release)
     metas = piece_of(f"{meta_text(group, release)}\n" for group in groups if group.structured) or ""
     by_key: dict[str, str] = {}
-    for key, declarations in functions_by_key(groups, subject.keys, release):
+    for key, declarations in functions_by_key(groups, subject.keys, release).items():
         by_key[key] = piece_of(f"{each}\n" for each in declarations) or ""
         by_key[header_piece(key)] = include.fill({"name": name, "suffix": f"_{key.lower()}_dispatch"})
     return {
@@ -43,17 +40,6 @@ def render(subject: OperatorKernels, release: Release) -> dict[str, str]:
     }
 
 
-def namespaces(blocks: Iterable[tuple[str, Sequence[str]]], release: Release) -> str:
-    """The text of namespaces, each with its own lines."""
-    text, listed = _TEXT.of(release), []
-    for name, lines in blocks:
-        names = name.split("::")
-        opening = [text["opening"].fill({"name": each}) for each in names]
-        closing = [text["closing"].fill({"name": each}) for each in reversed(names)]
-        listed.append("\n".join([*opening, *lines, *closing]))
-    return f"\n{_AFTER_NAMESPACE}\n".join(listed)
-
-
 def _lines(kernels: Kernels, release: Release) -> str:
     """The kernels by namespace, as upstream's list of lines: empty ones precede each namespace and follow a class."""
     lines = []
@@ -61,7 +47,7 @@ def _lines(kernels: Kernels, release: Release) -> str:
         declared_ = [
             kernel_text(macro, each, release) + ("\n" if each.meta else "") for (_, each), macro in listed.items()
         ]
-        lines += ["", *namespaces([(name, declared_ or [""])], release).split("\n"), _AFTER_NAMESPACE]
+        lines += ["", *in_namespaces([(name, declared_ or [""])]).split("\n"), AFTER_NAMESPACE]
     return piece_of(lines) or ""
 
 

@@ -6,12 +6,13 @@ torchgen: `gen.gen_source_files`, `gen.get_native_function_definitions`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from gradmill.families.aten import InAten
 from gradmill.families.backends.files import closing, opening
 from gradmill.families.family import ATEN, REGISTRATION, Layout
 from gradmill.families.file import ANY, Content, File, NestedTemplate, Pieces, UnitTemplate
+from gradmill.families.kernel_headers.files import spaces_by_key
 from gradmill.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
 from gradmill.families.sharded import distributed
 from gradmill.model.regex import regex
@@ -23,7 +24,6 @@ TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDe
 UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
 _KEYS, _SPACES, _AHEAD = "kernel_keys", "kernel_spaces", "compiled_ahead"
 _OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
-Spaces = dict[str, bool]  # namespaces of kernels, each with whether some are registered
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
 
 
@@ -44,7 +44,7 @@ class KernelRegistrations(InAten):
         REGISTRATION,
     )
     words = ("dispatch_namespace",)
-    shards_by, has_shards = "base", True
+    shards_by = "base"
     given, lists = "name_lists.lists", (_KEYS, _SPACES, _AHEAD)
     reads = ("native_aot",)
     subsets = {"aten": "", "sources": ""}
@@ -84,7 +84,7 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
                 units=units,
                 holes=holes,
                 helpers="\n".join(helpers),
-                spaces=_spaces(key, lists[_SPACES]),
+                spaces=spaces_by_key(lists[_SPACES]).get(key, {}),
                 release=release,
             )
         ]
@@ -102,43 +102,32 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
 
 
 def _whole(
-    key: str, units: list[Unit], holes: dict[str, Content], helpers: str, spaces: Spaces, release: Release
+    key: str, units: list[Unit], holes: dict[str, Content], helpers: str, spaces: dict[str, bool], release: Release
 ) -> File:
     """The file of a key before 2.7: the template within it is filled once for each namespace of kernels, with the text
-    of all units. `spaces`: these namespaces."""
+    of all units. `spaces`: these namespaces, each with whether some are registered."""
+    from gradmill.families.kernel_registrations.text import library
+
     copies, holes = [], {**holes, "dispatch_definitions": []}
     for at, (namespace, registers) in enumerate(spaces.items()):
-        copy, slots = _space(key=key, at=at, namespace=namespace, registers=registers, release=release)
-        copies.append({"dispatch_helpers": helpers, "deferred_dispatch_registrations": "", **copy})
-        holes |= {hole: Pieces((own,), hanging=hole.startswith(REGISTRATION)) for hole, own in slots.items()}
+        outer = namespace.replace("::native", "")
+        block = library(ATEN, key, f"${{{REGISTRATION}_{at}}}", release) if registers else ""
+        copies.append(
+            {
+                **{name: f"${{{name}_{at}}}" for name in DEFINING},
+                "dispatch_helpers": helpers,
+                "dispatch_namespace": key.lower(),
+                "ns_prologue": opening(outer),
+                "ns_epilogue": closing(outer),
+                "static_init_dispatch_registrations": block,
+                "deferred_dispatch_registrations": "",
+            }
+        )
+        for name in (*DEFINING, *([REGISTRATION] if registers else ())):
+            holes[f"{name}_{at}"] = Pieces(space_piece(name, namespace), hanging=name == REGISTRATION)
     if copies:
         holes["dispatch_definitions"] = NestedTemplate(DEFINITIONS, tuple(copies), on_line=True)
     return File(name=f"Register{key}.cpp", template=TEMPLATE, holes=holes, units=tuple(unit.name for unit in units))
-
-
-def _space(
-    key: str, at: int, namespace: str, registers: bool, release: Release
-) -> tuple[dict[str, str], dict[str, str]]:
-    """What fills the template within a file for a namespace of kernels, and the pieces in the holes of that."""
-    from gradmill.families.kernel_registrations.text import library
-
-    names = namespace.replace("::native", "").split("::")
-    block = library(ATEN, key, f"${{{REGISTRATION}_{at}}}", release) if registers else ""
-    copy = {
-        **{name: f"${{{name}_{at}}}" for name in DEFINING},
-        "dispatch_namespace": key.lower(),
-        "ns_prologue": opening(names),
-        "ns_epilogue": closing(names),
-        "static_init_dispatch_registrations": block,
-    }
-    pieces = (*DEFINING, *([REGISTRATION] if registers else ()))
-    return copy, {f"{name}_{at}": space_piece(name, namespace) for name in pieces}
-
-
-def _spaces(key: str, rows: Iterable[str]) -> Spaces:
-    """The namespaces of kernels for a key, from the list of all."""
-    listed = (row.split(" ") for row in rows)
-    return {namespace: not empty for own, namespace, *empty in listed if own == key}
 
 
 def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
@@ -146,13 +135,13 @@ def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
     loops = f"#include <ATen/native/{'hip' if release.for_hip else 'cuda'}/Loops.cuh>"
     by_key: dict[str, dict[str, Content]] = {
         key: {
-            "meta_declaration": Pieces((ufunc_piece(key, "meta"),)),
-            "native_declaration": Pieces((ufunc_piece(key, "class"),)),
-            "native_definitions": Pieces((key.lower(),), needed=True),
+            "meta_declaration": Pieces(ufunc_piece(key, "meta")),
+            "native_declaration": Pieces(ufunc_piece(key, "class")),
+            "native_definitions": Pieces(key.lower(), needed=True),
         }
         for key in ("CPU", "CUDA")
     }
-    kernel: dict[str, Content] = {"name": ANY, "native_definitions": Pieces(("cpu_kernel",), needed=True)}
+    kernel: dict[str, Content] = {"name": ANY, "native_definitions": Pieces("cpu_kernel", needed=True)}
     cuda: dict[str, Content] = {"name": ANY, "cuda_headers": loops, **by_key["CUDA"]}
     return [
         File(name=f"UfuncCPU_{ANY}.cpp", template=UFUNC, holes=by_key["CPU"], units=names),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradmill.cpp.bindings import cpp_name
 from gradmill.cpp.dispatcher import Parameter, declared, goals, returns_type, signature_of, values
 from gradmill.cpp.native import native_name, native_parameters
 from gradmill.cpp.signatures import cpp_signatures, passed
@@ -65,11 +64,11 @@ def render(subject: RegisteredKernels, release: Release) -> dict[str, str]:
         registrations += [own.registration] if str(function.func.name) not in subject.omitted else []
         direct.append("\n".join(_direct(function, own, release)))
     namespace, registered = NATIVE if kernel is None else kernel.namespace, "\n".join(registrations)
-    names = namespace.replace("::native", "").split("::")
+    outer = namespace.replace("::native", "")
     block = library(library_name, key, registered, release).rstrip() if registered else ""
     pieces = {
-        "ns_prologue": opening(names),
-        "ns_epilogue": closing(names),
+        "ns_prologue": opening(outer),
+        "ns_epilogue": closing(outer),
         "dispatch_anonymous_definitions": piece_of(definitions),
         "static_init_dispatch_registrations": f"\n{block}" if block else "",
         "deferred_dispatch_registrations": "",
@@ -94,18 +93,22 @@ def _in_space(pieces: dict[str, str], namespace: str, release: Release) -> dict[
 def _wrapper(function: NativeFunction, key: str, release: Release) -> Wrapper:
     """The wrapper of a function. Without a kernel, it returns its argument, which must be a meta tensor."""
     schema, signature, kernel = function.func, signature_of(function, release), function.dispatch.get(key)
-    name = f"wrapper_{key}_{schema.name.overload}_{cpp_name(schema)}"
-    parameters = declared(signature.parameters)
+    name = wrappers.wrapper_name(schema, key)
     if kernel is None:
         own = "" if schema.self_argument is None else schema.self_argument.name
-        filled = {"returns": signature.returns, "name": name, "parameters": parameters, "own": own}
+        filled = {"returns": signature.returns, "name": name, "parameters": declared(signature.parameters), "own": own}
         definition = _TEXT.of(release)["in_place"].fill(filled)
     else:
         taken = native_parameters(function, release, symint=kernel.supports_symint)
-        arguments = ", ".join(translate(values(signature.parameters), goals(taken)))
-        call = wrappers.Call(key, f"{kernel.namespace}::{kernel.name}", arguments, key in release.guarded_keys)
-        definition = wrappers.wrapper(function, name, f"{signature.returns} {name}({parameters})", call, release)
-    return Wrapper(name, signature.parameters, definition, wrappers.registration(str(schema.name), name, release))
+        definition = wrappers.wrapper(
+            function=function,
+            key=key,
+            kernel=f"{kernel.namespace}::{kernel.name}",
+            arguments=translate(values(signature.parameters), goals(taken)),
+            release=release,
+            guards=key in release.guarded_keys,
+        )
+    return Wrapper(name, signature.parameters, definition, wrappers.registration(schema, key, release))
 
 
 def class_wrapper(

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from gradmill.cpp import structured
 from gradmill.cpp.dispatcher import Parameter, declared, values
-from gradmill.cpp.structured import impl_arguments, structured_type
+from gradmill.cpp.structured import impl_arguments
 from gradmill.cpp.translate import Value, translate
 from gradmill.cpp.types import Passing, argument_type
 from gradmill.families.sections import Sections, Text
@@ -49,28 +50,24 @@ def ufunc(group: Group, key: str, release: Release) -> dict[str, str]:
     if not loops or key not in release.ufunc_keys or kernel is None:
         return {}
     text, inputs, of_out = _TEXT.of(release), group.functional.func.inputs, group.primary.func.inputs
-    parameters = _structured(impl_arguments(group.primary), release)
-    stub = _structured((a for a in of_out if not is_tensor_like(a.type)), release)
-    numbers, scope = [a.name for a in of_out if a.type == "Scalar"], values(parameters)
+    taken, stub = impl_arguments(group.primary), [a for a in of_out if not is_tensor_like(a.type)]
+    numbers = [a.name for a in of_out if a.type == "Scalar"]
+    scope = [Value(name, type_, name) for name, type_ in structured.goals(taken, release)]
     functors = {} if key == _CPU else _functors(inputs, loops, release)
-    passed = ", ".join(translate(scope, [(p.name, p.type) for p in stub]))
+    passed = structured.goals(stub, release)
     cases = _loops(inputs, loops, numbers, release) if key == _CPU else _constructions(functors, scope, text)
     filled = {
         "name": group.functional.func.name.unqualified,
         "kernel": kernel.name,
-        "passed": passed,
-        "types": ", ".join(p.type for p in stub),
-        "stub": declared(stub),
-        "parameters": declared(parameters),
+        "passed": ", ".join(translate(scope, passed)),
+        "types": ", ".join(type_ for _, type_ in passed),
+        "stub": structured.declared(stub, release),
+        "parameters": structured.declared(taken, release),
         "functors": "\n".join(each.text for each in functors.values() if each.text),
         "cases": "\n".join(text["case"].fill({"dtype": dtype, "body": body}) for dtype, body in cases.items()),
     }
     sections = ("cpu", "cpu_kernel") if key == _CPU else ("cuda",)
     return {name: text[name].fill(filled) + "\n" for name in sections}
-
-
-def _structured(arguments: Iterable[Argument], release: Release) -> tuple[Parameter, ...]:
-    return tuple(Parameter(a.name, structured_type(a.type, release)) for a in arguments)
 
 
 def _type(argument: Argument, computed: str, release: Release) -> str:

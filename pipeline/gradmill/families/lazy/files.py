@@ -11,15 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gradmill.families.backends.files import TEMPLATES, Registering, header, namespaces, registrations
-from gradmill.families.family import BackendFamily, BackendLayout, Layout, comment_of_script, in_csrc
+from gradmill.families.family import BackendFamily, Layout, comment_of_script, in_csrc
 from gradmill.families.file import Content, File, pieces_in
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
 if TYPE_CHECKING:
-    from gradmill.families.sections import Sections
-    from gradmill.model.backends import Backend, OwnNode
+    from gradmill.model.backends import OwnNode
     from gradmill.problems.problem import SpecError
 
 # The pieces of a function.
@@ -53,16 +52,41 @@ class Lazy(BackendFamily):
         own = layout.given.get(self.name)
         if own is None:
             return []
+        from gradmill.families.lazy.node_text import FILES, own_nodes  # only a requested backend needs it
+
         backend, names = own.backend, tuple(unit.name for unit in units)
-        ours = tuple(unit.name for unit in units if unit.dispatch_key == backend.key)
         how = Registering(
             "lazy_header", "deferred_dispatch_registrations", release.generator, of_operators=own.operator_headers
         )
+        included = {"folder": own.folder, "class": backend.class_name}
+        text = {name: section.fill(included) for name, section in FILES.of(release).items()}
+        nodes: dict[str, Content] = {
+            "lazy_ir_sysinc": text["node_headers"],
+            "lazy_ir_inc": '#include "torch/csrc/lazy/ts_backend/ts_node.h"',
+            **pieces_in({"ir_declarations": NODE}),
+        }
+        others: dict[str, Content] = {
+            "lazy_non_native_ir_inc": text["own_node_headers"],
+            "non_native_ir_nodes": [each for _, each in own_nodes(own.nodes, release)[0]],
+        }
+        kernels: dict[str, Content] = {
+            "includes": text["headers_of_kernels"],
+            "helper_fns": text["to_meta"],
+            "native_functions_include": "",
+            **pieces_in({"native_function_definitions": KERNEL}),
+        }
+        around = namespaces(backend)
         return [
-            _nodes(backend, names, release),
-            _own_nodes(own, release),
+            File(name=NODES, template=_ATEN + NODES, holes=around | nodes, units=names),
+            File(name=OWN_NODES, template=_ATEN + OWN_NODES, holes=around | others),
             header(backend, backend.class_name, units),
-            _kernels(own, ours, release),
+            File(
+                name=f"{backend.class_name}.cpp",
+                template=_ATEN + _KERNELS,
+                holes=around | kernels,
+                units=tuple(unit.name for unit in units if unit.dispatch_key == backend.key),
+                comment=comment_of_script(release.generator, _KERNELS),
+            ),
             *registrations(own, units, how, release),
         ]
 
@@ -71,52 +95,6 @@ class Lazy(BackendFamily):
         from gradmill.families.lazy.node_text import own_nodes
 
         yield from own_nodes(nodes, release)[1]
-
-
-def _nodes(backend: Backend, names: tuple[str, ...], release: Release) -> File:
-    holes = {
-        **namespaces(backend),
-        "lazy_ir_sysinc": _lines("node_headers", release),
-        "lazy_ir_inc": '#include "torch/csrc/lazy/ts_backend/ts_node.h"',
-        **pieces_in({"ir_declarations": NODE}),
-    }
-    return File(name=NODES, template=_ATEN + NODES, holes=holes, units=names)
-
-
-def _own_nodes(layout: BackendLayout, release: Release) -> File:
-    from gradmill.families.lazy.node_text import own_nodes
-
-    holes: dict[str, Content] = {
-        **namespaces(layout.backend),
-        "lazy_non_native_ir_inc": _lines("own_node_headers", release),
-        "non_native_ir_nodes": [text for _, text in own_nodes(layout.nodes, release)[0]],
-    }
-    return File(name=OWN_NODES, template=_ATEN + OWN_NODES, holes=holes)
-
-
-def _kernels(layout: BackendLayout, names: tuple[str, ...], release: Release) -> File:
-    backend = layout.backend
-    values = {"folder": layout.folder, "class": backend.class_name}
-    holes = {
-        **namespaces(backend),
-        "includes": _text(release)["headers_of_kernels"].fill(values),
-        "helper_fns": _lines("to_meta", release),
-        "native_functions_include": "",
-        **pieces_in({"native_function_definitions": KERNEL}),
-    }
-    comment = comment_of_script(release.generator, _KERNELS)
-    name = f"{backend.class_name}.cpp"
-    return File(name=name, template=_ATEN + _KERNELS, holes=holes, units=names, comment=comment)
-
-
-def _text(release: Release) -> Sections:
-    from gradmill.families.lazy.node_text import FILES  # only a requested backend needs it
-
-    return FILES.of(release)
-
-
-def _lines(section: str, release: Release) -> str:
-    return _text(release)[section].fill({})
 
 
 LAZY = Lazy()

@@ -21,13 +21,10 @@ VALUE = "torch::lazy::Value"
 _KNOWN = "Tensor Scalar ScalarType int SymInt bool float str Device Generator Layout MemoryFormat".split()
 
 # The properties of a node, one of each group. Upstream's names.
-GROUPS: tuple[tuple[str, ...], ...] = (
-    ("ShapePrecompute", "ShapeCompute", "ShapeCache"),
-    ("Lower", "LowerDeclOnly"),
-    ("CanBeReused", "CanBeReusedDeclOnly"),
-    ("CreateFn", "CreateFnDeclOnly"),
-    ("TreatScalarsAsConstants",),
-)
+SHAPE = ("ShapePrecompute", "ShapeCompute", "ShapeCache")  # how the constructor computes the shape
+LOWER, REUSE = ("Lower", "LowerDeclOnly"), ("CanBeReused", "CanBeReusedDeclOnly")
+CREATE = ("CreateFn", "CreateFnDeclOnly")
+GROUPS: tuple[tuple[str, ...], ...] = (SHAPE, LOWER, REUSE, CREATE, ("TreatScalarsAsConstants",))
 NATIVE = ("ShapePrecompute", "Lower", "CanBeReused")
 NON_NATIVE = ("ShapeCache", "CanBeReused", "LowerDeclOnly")
 

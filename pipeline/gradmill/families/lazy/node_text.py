@@ -5,9 +5,9 @@ torchgen: `lazy_ir.GenLazyIR`, `lazy_ir.GenTSLazyIR`, `lazy_ir.generate_non_nati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from gradmill.families.lazy.ir import NON_NATIVE, IrArgument, IrSchema, chosen, ir_schema
+from gradmill.families.lazy.ir import CREATE, LOWER, NON_NATIVE, REUSE, SHAPE, IrArgument, IrSchema, chosen, ir_schema
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import Value
 from gradmill.model.backends import OwnNode
@@ -17,8 +17,6 @@ from gradmill.releases.model import Release
 _TEXT, FILES = Text("lazy/nodes.cpp", phrases=True), Text("lazy/files.cpp", phrases=True)
 # Symbols that PyTorch does not declare.
 _NOT_INTERNED = ("sigmoid_backward",)
-# How the constructor computes the shape, by property: the section, and how it refers to an operand.
-_SHAPES = {"ShapePrecompute": "shape_given", "ShapeCompute": "shape_computed", "ShapeCache": "shape_cached"}
 
 Numbered = list[tuple[int, str]]
 
@@ -52,9 +50,9 @@ def node(schema: IrSchema, release: Release) -> str:
             "initializers": "".join(_initializer(a, text) for a in schema.members),
             "flags": "\n    ".join(text["flag"].fill({"name": each}) for each in optionals),
             "shown": "\n    ".join(_shown(a, text) for a in schema.members),
-            "create": _one_of(schema, {"CreateFn": "create", "CreateFnDeclOnly": "create_declared"}, text, values),
-            "reuse": _one_of(schema, {"CanBeReused": "reuse", "CanBeReusedDeclOnly": "reuse_declared"}, text, values),
-            "lower": _one_of(schema, {"Lower": "lower", "LowerDeclOnly": "lower_declared"}, text, values),
+            "create": _of_property(schema, CREATE, text, values),
+            "reuse": _of_property(schema, REUSE, text, values),
+            "lower": _of_property(schema, LOWER, text, values),
             "members": "\n  ".join(_member(a, text) for a in schema.members),
             "has_flags": "\n  ".join(text["has_flag"].fill({"name": each}) for each in optionals),
         }
@@ -82,12 +80,10 @@ def _base(schema: IrSchema, text: Sections) -> str:
 
 def _shape(schema: IrSchema, text: Sections) -> str:
     """The argument of that call that is the shape."""
-    section = next((_SHAPES[each] for each in schema.properties if each in _SHAPES), "")
-    if not section:
-        return ""
-    operands = [f"operand({i})" if section == "shape_cached" else a.name for i, a in enumerate(schema.values)]
+    cached = "ShapeCache" in schema.properties
+    operands = [f"operand({i})" if cached else a.name for i, a in enumerate(schema.values)]
     arguments = ", ".join([*operands, *(a.name for a in schema.members)])
-    return text[section].fill({"operator": schema.name, "arguments": arguments})
+    return _of_property(schema, SHAPE, text, {"operator": schema.name, "arguments": arguments})
 
 
 def _is_optional_string(argument: IrArgument) -> bool:
@@ -142,9 +138,9 @@ def _lowered(schema: IrSchema, text: Sections) -> dict[str, Value]:
     }
 
 
-def _one_of(schema: IrSchema, sections: dict[str, str], text: Sections, values: dict[str, Value]) -> str:
-    """The section of the property that the node has; "" if it has none."""
-    section = next((sections[each] for each in schema.properties if each in sections), "")
+def _of_property(schema: IrSchema, group: tuple[str, ...], text: Sections, values: Mapping[str, Value]) -> str:
+    """The section of the property of a group that the node has; "" if it has none."""
+    section = next((each for each in schema.properties if each in group), "")
     return text[section].fill(values) if section else ""
 
 

@@ -50,11 +50,11 @@ TsNode(
               torch::lazy::MHash(${hashed}))
 //// or_null
 ${name}.value_or(kNullValue)
-//// shape_given
+//// ShapePrecompute
 std::move(shapes),
-//// shape_computed
+//// ShapeCompute
 compute_shape_${operator}(${arguments}),
-//// shape_cached
+//// ShapeCache
 [&](){ return compute_shape_${operator}(${arguments})[0]; },
 //// initializer
 ,
@@ -74,15 +74,15 @@ if (${name}.has_value()) {
 std::string ${name};
 //// optional_string_member
 ::std::optional<std::string> ${name};
-//// create_declared
+//// CreateFnDeclOnly
 static NodePtr Create(${parameters});
-//// create
+//// CreateFn
 static NodePtr Create(${parameters}) {
     return ReuseOrMakeNode<${name}>(data);
   }
-//// reuse_declared
+//// CanBeReusedDeclOnly
 bool CanBeReused(${parameters}) const;
-//// reuse
+//// CanBeReused
 bool CanBeReused(${parameters}) const {
     size_t i = 0;
     return (${compared});
@@ -95,12 +95,12 @@ nullable_operand(i++) == ${name}.value_or(kNullValue)
 this->${name} == ${name}
 //// same_optional_member
 ((!this->${name}&&!${name}) || (this->${name}&&${name} && *(this->${name}) == *${name}))
-//// lower_declared
+//// LowerDeclOnly
 
   torch::lazy::TSOpVector Lower(
       std::shared_ptr<torch::jit::GraphFunction> function,
       torch::lazy::TSLoweringContext* loctx) const override;
-//// lower
+//// Lower
 
   torch::lazy::TSOpVector Lower(
       std::shared_ptr<torch::jit::GraphFunction> function,

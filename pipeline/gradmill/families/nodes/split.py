@@ -72,7 +72,10 @@ def split_files(nodes: Sequence[Unit], slots: dict[str, str], shards: int, relea
             _header(k, names, slots),
             _cut(shard=f"_{k}", names=names, slots=slots, cut="frame", before=f"#define {MACRO} {k}\n"),
         ]
-        files += [_formulas(k, names, slots)] if release.functional_apply else []
+        if release.functional_apply:
+            shard = f"_{k}_formulas"
+            formulas = _cut(shard=shard, names=names, slots=slots, cut="formula", before=_BEFORE_FORMULAS)
+            files.append(replace(formulas, part="formulas"))
     return files
 
 
@@ -104,28 +107,21 @@ def _umbrella(shards: int) -> File:
 
 def _header(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
     before = f'{_HEADER}#include "{COMMON}"\n\n'
-    name, shard = f"Functions_{k}.h", f"_{k}"
     return File(
-        name=name,
+        name=f"Functions_{k}.h",
         template="Functions.h",
         holes=pieces_in(slots),
         units=tuple(names),
-        shard=shard,
+        shard=f"_{k}",
         before=before,
         part="namespaces",
-    )
-
-
-def _formulas(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
-    return replace(
-        _cut(shard=f"_{k}_formulas", names=names, slots=slots, cut="formula", before=_BEFORE_FORMULAS), part="formulas"
     )
 
 
 def _cut(shard: str, names: Sequence[str], slots: dict[str, str], cut: str, before: str) -> File:
     """A source with a part of each definition."""
     holes: dict[str, Content] = {
-        hole: Pieces((f"{cut}{CUT}{piece}",), origin=piece == DEFINITION) for hole, piece in slots.items()
+        hole: Pieces(f"{cut}{CUT}{piece}", origin=piece == DEFINITION) for hole, piece in slots.items()
     }
     return File(
         name=f"Functions{shard}.cpp",

@@ -179,7 +179,8 @@ def properties(plan: NodePlan, release: Release) -> str:
         names = {"node": plan.node, "name": saved.name}
         for getter in saved.how.getters:
             tail = getter.tail.format(scalars_getter_tail=release.scalars_getter_tail)
-            getters.append(_PYTHON.composed(release, getter.frame, getter.body).fill(names) + tail)
+            body = text[getter.body].fill({})
+            getters.append(text[getter.frame].fill({**names, "body": body}) + tail)
             rows.append(text["raw_property" if getter.raw else "property"].fill(names).rstrip("\n"))
     table = text["properties"].fill({"node": plan.node, "properties": ",\n".join(rows) + "," if rows else ""})
     return "\n".join(getters).rstrip() + "\n" + table

@@ -7,7 +7,6 @@ intermediate template: `templates/VariableType.cpp`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.families.family import (
@@ -20,7 +19,7 @@ from gradmill.families.family import (
     comment_of_script,
     library_piece,
 )
-from gradmill.families.file import Content, File, Pieces, WithHoles, pieces_in
+from gradmill.families.file import Content, File, Pieces, WithHoles
 from gradmill.families.sharded import Sharded
 from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError
@@ -71,8 +70,8 @@ class VariableType(Sharded):
         header = File(name=HEADER, template=HEADER, holes={}, units=declared)
         if layout.fills(TEMPLATE):
             holes: dict[str, Content] = {
-                _DEFINITIONS: Pieces((definition_of(DEFAULT_KEY),), origin=split and DEFAULT_KEY in layout.keys),
-                _REGISTRATIONS: Pieces((registration_of(DEFAULT_KEY),)),
+                _DEFINITIONS: Pieces(definition_of(DEFAULT_KEY), origin=split and DEFAULT_KEY in layout.keys),
+                _REGISTRATIONS: Pieces(registration_of(DEFAULT_KEY)),
             }
             return [header, *(_source(shard, names, {**holes, "shard_id": shard}) for shard, names in members.items())]
         if layout.underived:
@@ -95,36 +94,31 @@ class VariableType(Sharded):
 
 def _first_pass(layout: Layout) -> dict[str, str]:
     """The values for the holes of the template: text with a hole for each key and library."""
-    libraries = [(library, key) for library in layout.libraries for key in layout.keys]
+    blocks = (_library(library, key, layout) for library in layout.libraries for key in layout.keys)
     return {
-        _DEFINITIONS: "\n\n".join(_hole(_DEFINITIONS, key) for key in layout.keys),
-        _REGISTRATIONS: "\n\n".join(_library(*at, layout) for at in libraries),
+        _DEFINITIONS: "\n\n".join(f"${{{_DEFINITIONS}_{key}}}" for key in layout.keys),
+        _REGISTRATIONS: "\n\n".join(blocks),
     }
-
-
-def _hole(name: str, key: str) -> str:
-    return f"${{{name}_{key}}}"
 
 
 def _library(library: str, key: str, layout: Layout) -> str:
     called = layout.registered.get(key) or ("Autograd" if key == DEFAULT_KEY else key)
-    hole = _hole(_REGISTRATIONS, _within(library, key, layout))
-    return f"TORCH_LIBRARY_IMPL({library}, {called}, m) {{\n{hole}\n}}"
+    return f"TORCH_LIBRARY_IMPL({library}, {called}, m) {{\n${{{_registrations(library, key, layout)}}}\n}}"
 
 
-def _within(library: str, key: str, layout: Layout) -> str:
-    """The suffix of a library's hole for a key. Holes of the first library have upstream's names."""
-    return key if library == layout.libraries[0] else f"{library}_{key}"
+def _registrations(library: str, key: str, layout: Layout) -> str:
+    """The hole for a library's registrations for a key. Those of the first library have upstream's names."""
+    return f"{_REGISTRATIONS}_{key}" if library == layout.libraries[0] else f"{_REGISTRATIONS}_{library}_{key}"
 
 
 def _pieces(layout: Layout, *, origin: bool) -> dict[str, Content]:
-    holes: dict[str, Content] = {
-        f"{_DEFINITIONS}_{key}": Pieces((definition_of(key),), origin=origin) for key in layout.keys
-    }
-    for library in layout.libraries:
-        piece = partial(library_piece, namespace=ATEN if library == layout.libraries[0] else library)
-        names = {key: f"{_REGISTRATIONS}_{_within(library, key, layout)}" for key in layout.keys}
-        holes |= pieces_in({names[key]: piece(registration_of(key)) for key in layout.keys})
+    holes: dict[str, Content] = {}
+    for key in layout.keys:
+        holes[f"{_DEFINITIONS}_{key}"] = Pieces(definition_of(key), origin=origin)
+        for library in layout.libraries:
+            namespace = ATEN if library == layout.libraries[0] else library
+            piece = library_piece(registration_of(key), namespace)
+            holes[_registrations(library, key, layout)] = Pieces(piece)
     return holes
 
 

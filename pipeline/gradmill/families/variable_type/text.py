@@ -6,7 +6,7 @@ torchgen: `gen_variable_type.gen_variable_type_func`, `gen_variable_type.emit_bo
 from __future__ import annotations
 
 from gradmill.cpp.bindings import check_default, cpp_name, passing_of
-from gradmill.cpp.dispatcher import kernel_name, parameters, returned_results, returns_type
+from gradmill.cpp.dispatcher import kernel_name, returned_results, signature_of
 from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.families.variable_type.files import definition_of, registration_of
 from gradmill.families.variable_type.steps.call import call, unpacked
@@ -73,7 +73,6 @@ def _definition(
     resets = function.func.name.unqualified in release.resets_accumulator
     if resets and not subject.inplace:
         raise SpecError(f"{subject.name} must reset the gradient accumulator, but is not an in-place op")
-    declared = (f"{p.type} {p.name}" for p in parameters(function.func, passing_of(function, release, symint=True)))
     result = returned_results(function.func)
     body = [
         *unpacked(subject),
@@ -85,5 +84,6 @@ def _definition(
         *(["reset_grad_accumulator(self);"] if resets else ()),
         *([f"return {result};"] if result else ()),
     ]
-    values = {"returns": returns_type(function, release), "name": name, "body": body}
-    return TEXT.of(release)["kernel"].fill({**values, "parameters": ", ".join(("c10::DispatchKeySet ks", *declared))})
+    signature = signature_of(function, release)
+    values = {"returns": signature.returns, "name": name, "parameters": signature.declared, "body": body}
+    return TEXT.of(release)["kernel"].fill(values)

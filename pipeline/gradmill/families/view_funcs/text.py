@@ -16,7 +16,7 @@ from gradmill.cpp.view_funcs import view_func, view_func_macro
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE
 from gradmill.families.sections import Sections, Text
 from gradmill.model.native import NativeFunction
-from gradmill.model.schema import Argument, Schema, is_tensor_like
+from gradmill.model.schema import Argument, is_tensor_like
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 
@@ -93,10 +93,6 @@ def _check(function: NativeFunction, release: Release) -> None:
                 "of tensors, views take only Tensor and Tensor?",
                 needle=str(argument),
             )
-    _check_first(schema)
-
-
-def _check_first(schema: Schema) -> None:
     if any(a.name == "self" for a in schema.arguments[1:]):
         raise SpecError(f"'self' is not the first argument of view '{schema.name}'", "let it come first", needle="self")
 

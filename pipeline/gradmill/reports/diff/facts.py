@@ -51,7 +51,7 @@ class Autograd(Struct, frozen=True):
 def read_autograd(db: Database, version: str, families: Collection[str] = ()) -> Autograd:
     """The facts of a spec set without errors. `version` is the version that the set declares, "" if it has none.
     `families` are those with entries to compare."""
-    rows = [*infos.rows(db), *foreach.rows(db)]
+    rows = [*infos.rows(db).values(), *foreach.rows(db).values()]
     written = {row.definition: row.op for row in rows if not row.synthesized}
     variants, heads = served(db), dict(all_heads(db))
     at = lines(db, "derivatives")

@@ -79,9 +79,9 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
             texts = ((unit, ended(each)) for unit, each in _placed(db, layout, file, part.place))
             yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
         elif isinstance(hole, Hole) and hole.name in file.pieces:
-            names, kind = file.pieces[hole.name].names, FAMILIES[file.family]
+            piece, kind = file.pieces[hole.name].name, FAMILIES[file.family]
             listed = ((unit, rendered(db, file.family, unit)) for unit in within)
-            pieces = ((unit, each) for unit, own in listed for name in names for each in kind.items(own, name))
+            pieces = ((unit, each) for unit, own in listed for each in kind.items(own, piece))
             yield from _split_by_pieces(part, (((file.family, unit), each) for unit, each in pieces))
         else:
             yield Part(NO_UNIT, part, literal=not isinstance(hole, Hole))

@@ -32,7 +32,7 @@ class Hint(Struct, frozen=True):
 
 def hints(db: Database, key: str, lines: Sequence[str], first: int, last: int) -> list[Hint]:
     """The hints of definitions that start between two lines of a file of derivatives, which has a key in the set."""
-    rows = by_key((row.definition, row) for row in infos.rows(db) if not row.is_copy)
+    rows = by_key((row.definition, row) for row in infos.rows(db).values() if not row.is_copy)
     found = []
     for block, entry in entries_of(db, key, outline(lines)):
         if first <= block.line <= last and entry in rows:

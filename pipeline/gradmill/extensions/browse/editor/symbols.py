@@ -81,7 +81,7 @@ def _all_symbols(db: Database, files: Files) -> Iterator[Symbol]:
 
 def nodes_of_entries(db: Database) -> dict[str, list[str]]:
     """The Nodes of each entry of derivatives.yaml, without those of copies of views."""
-    return by_key((row.definition, row.node) for row in infos.rows(db) if row.node and not row.is_copy)
+    return by_key((row.definition, row.node) for row in infos.rows(db).values() if row.node and not row.is_copy)
 
 
 def entries_of(db: Database, key: str, blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:

@@ -91,7 +91,7 @@ def entry_refs(db: Database) -> dict[str, Ref]:
     """The derivatives that each entry of derivatives.yaml defines: on the page of its operator."""
     links = refs(db)
     owners: dict[str, Ref] = {}
-    for row in infos.rows(db):
+    for row in infos.rows(db).values():
         ref = links.get(row.function)
         if ref is not None and not row.is_copy:
             anchor = node_anchor(row.node or "", ref.title, row.dispatch_key)

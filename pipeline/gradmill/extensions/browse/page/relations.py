@@ -105,7 +105,7 @@ def _pieces(db: Database, file: File) -> Iterator[str]:
     text = "\n".join([(data or b"").decode(errors="replace"), file.before, file.texts_with_holes])
     for hole, content in file.pieces.items():
         if hole in text:
-            yield from content.names
+            yield content.name
 
 
 @table
@@ -119,4 +119,5 @@ def written(db: Database, role: Role) -> dict[str, tuple[str, str]]:
 @table
 def keys_of(db: Database) -> dict[str, list[str]]:
     """The dispatch keys under which each function has its own derivatives."""
-    return by_key((row.function, row.dispatch_key) for row in (*infos.rows(db), *foreach.rows(db)))
+    rows = infos.rows(db) | foreach.rows(db)
+    return by_key((row.function, row.dispatch_key) for row in rows.values())

@@ -196,5 +196,5 @@ def _in_loop_of(formula: str, subject: Subject) -> str:
         return in_loop(formula)
     for reference, argument in subject.members.items():
         if not is_tensor_like(argument.type):
-            formula = formula.replace(reference, f"{argument.name}{'[i]' if is_list(argument.type) else ''}")
+            formula = formula.replace(reference, subject.in_loop(reference))
     return formula

@@ -8,7 +8,7 @@ torchgen: `gen_variable_type.setup_derivative`, `gen_variable_type.emit_history`
 from gradmill.cpp.types import TENSOR
 from gradmill.families.template import Value
 from gradmill.families.variable_type.steps.subject import Subject
-from gradmill.model.schema import is_list, is_tensor_like
+from gradmill.model.schema import is_tensor_like
 
 NOT_IMPLEMENTED = "NotImplemented"  # the Node that raises an error when it runs
 
@@ -104,14 +104,7 @@ def _edges(subject: Subject) -> tuple[str, ...]:
         return names
     if subject.derivative is None:
         return tuple(f"{name}[i]" if name == "self" else name for name in names)
-    return tuple(_in_loop(name, subject) for name in names)
-
-
-def _in_loop(name: str, subject: Subject) -> str:
-    argument = subject.members.get(name)
-    if argument is None:
-        return name
-    return f"{argument.name}[i]" if is_list(argument.type) else argument.name
+    return tuple(map(subject.in_loop, names))
 
 
 def _unwanted(subject: Subject) -> list[str]:

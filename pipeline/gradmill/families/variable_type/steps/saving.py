@@ -8,7 +8,6 @@ from gradmill.cpp.types import STRING_VIEW, TENSOR, TENSOR_VECTOR, optional
 from gradmill.families.saved_types import SAVED_TYPES
 from gradmill.families.variable_type.steps.subject import Subject
 from gradmill.model.kernels import KernelSaved
-from gradmill.model.schema import is_list
 from gradmill.problems.problem import SpecError
 
 _SCALAR_TYPE = "_scalar_type"  # the suffix of an attribute that is the dtype of an argument
@@ -34,11 +33,13 @@ def _saves(subject: Subject, *, is_output: bool) -> list[str]:
 
 def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> list[str]:
     text, row, statements = subject.text, SAVED_TYPES.get(saved.type), list[str]()
-    source, in_member = _member(saved.name, subject)
-    field, value = saved.name, saved.expr.replace(source, in_member) if in_member else saved.expr
+    source, *rest = saved.name.split(_SCALAR_TYPE)
+    if source in subject.members and len(rest) > 1:
+        raise SpecError(f"saved attribute '{saved.name}' has '{_SCALAR_TYPE}' in its name more than once")
+    field, value = saved.name, saved.expr.replace(source, subject.in_loop(source))
     if saved.type in (TENSOR, optional(TENSOR)) or (is_output and saved.type == "at::Scalar"):
         field = f"{saved.name}_"
-        value, statements = _variable(saved, subject, source, in_member, is_output=is_output)
+        value, statements = _variable(saved.name, source, subject, is_output=is_output)
     elif row is not None and row.is_variable:
         of_list = subject.is_foreach or saved.type == TENSOR_VECTOR
         as_outputs = "true" if is_output and of_list else "false"
@@ -53,23 +54,11 @@ def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> list[str]
     return [text["guarded"].fill({"condition": saved.guard, "statements": statements})]
 
 
-def _member(name: str, subject: Subject) -> tuple[str, str]:
-    """An argument of the reference, and the expression for it in an in-place foreach op: `other[i]`."""
-    source, *rest = name.split(_SCALAR_TYPE)
-    argument = subject.members.get(source)
-    if argument is None:
-        return source, ""
-    if len(rest) > 1:
-        raise SpecError(f"saved attribute '{name}' has '{_SCALAR_TYPE}' in its name more than once")
-    return source, f"{argument.name}[i]" if is_list(argument.type) else argument.name
-
-
-def _variable(
-    saved: KernelSaved, subject: Subject, source: str, in_member: str, *, is_output: bool
-) -> tuple[str, list[str]]:
+def _variable(name: str, source: str, subject: Subject, *, is_output: bool) -> tuple[str, list[str]]:
     """The SavedVariable of a tensor, and the statements before it. An in-place op saves its old self, which is cloned
-    if no statement has cloned it yet, or its result with the information whether that is a view."""
-    name, own = saved.name, "self[i]" if subject.by_member else "self"
+    if no statement has cloned it yet, or its result with the information whether that is a view. `source`: the argument
+    that it is of."""
+    own = "self[i]" if subject.by_member else "self"
     if subject.inplace and is_output:
         if name != "result":
             raise SpecError(f"the derivative of in-place op '{subject.name}' saves output '{name}'", "save 'result'")
@@ -78,4 +67,4 @@ def _variable(
         old = "original_selfs[i]" if subject.by_member else "original_self"
         return f"SavedVariable({old}.value(), false)", [f"if (!{old}.has_value()) {old} = {own}.clone();"]
     value = f"SavedVariable({name}, {'true' if is_output else 'false'})"
-    return value.replace(source, in_member) if in_member else value, []
+    return value.replace(source, subject.in_loop(source)), []

@@ -58,6 +58,13 @@ class Subject(Struct, frozen=True):
         """Whether it is an in-place foreach op, which is differentiated like its reference, member by member."""
         return self.is_foreach and self.inplace
 
+    def in_loop(self, name: str) -> str:
+        """An input of the reference as an expression in the loop over members: `other[i]`. Other names stay."""
+        argument = self.members.get(name)
+        if argument is None:
+            return name
+        return f"{argument.name}[i]" if is_list(argument.type) else argument.name
+
     @property
     def modifies(self) -> bool:
         """Whether it writes to its arguments."""
