@@ -94,8 +94,18 @@ def source(db: Database, name: str) -> NodeRow | None:
 @table
 def synthesized(db: Database, name: str) -> dict[str, Raw]:
     """The info of an out-of-place foreach function, synthesized from that of its reference, in `infos.parts`."""
-    synthetic = _synthesized(db, name)
-    return infos.parts([] if synthetic is None else [(DISPATCH_KEY, synthetic)])
+    from gradmill.rules.matching.foreach import synthesize
+
+    reference, row = reference_of(db, name), source(db, name)
+    if reference is None or row is None or reference.inplace:
+        return infos.parts([])
+    native, other = function(db, name), function(db, reference.reference)
+    assert native is not None and other is not None
+    try:
+        return infos.parts([(DISPATCH_KEY, synthesize(native, other, infos.info_of(db, row), release(db)))])
+    except SpecError as error:
+        db.report(problem_of(error, "derivatives", reference.definition, reference.reference_name, derived=True))
+        return infos.parts([])
 
 
 def info_of(db: Database, name: str) -> Info | None:
@@ -107,21 +117,6 @@ def reverse_of(db: Database, row: NodeRow) -> Reverse | None:
     """The part of a synthesized info that its Node is printed from; None if there is none."""
     part = infos.reverse_part(db, synthesized, row.function, row.dispatch_key)
     return None if part is None else replace(part, node=row.node or "")
-
-
-def _synthesized(db: Database, name: str) -> Info | None:
-    from gradmill.rules.matching.foreach import synthesize
-
-    reference, row = reference_of(db, name), source(db, name)
-    if reference is None or row is None or reference.inplace:
-        return None
-    native, other = function(db, name), function(db, reference.reference)
-    assert native is not None and other is not None
-    try:
-        return synthesize(native, other, infos.info_of(db, row), release(db))
-    except SpecError as error:
-        db.report(problem_of(error, "derivatives", reference.definition, reference.reference_name, derived=True))
-        return None
 
 
 @query

@@ -29,7 +29,7 @@ from gradmill.families.hook_files.files import HOOK_FILES
 from gradmill.families.line_directives import directed, numbered, unmarked
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Hole, Template, Value, dense, indented, template_text
-from gradmill.problems.problem import Problem, Role, SpecError
+from gradmill.problems.problem import Problem, Role, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import Parts, query, unkept
 from gradmill.specs.text import conflict_marker
@@ -216,9 +216,7 @@ def _report_conflict(db: Database, file: File) -> None:
     data = db.input(template_label(file.template)) if file.template else None
     conflict = conflict_marker(template_text(data), "<>") if data else None
     if conflict is not None:
-        at = (conflict.problem, conflict.hint)
-        needle, rule = conflict.needle, conflict.rule
-        db.report(Problem("template", "", "", *at, needle=needle, warning=True, file=file.template, rule=rule))
+        db.report(replace(problem_of(conflict, "template", "", "", warning=True), file=file.template))
 
 
 def _origins(db: Database, content: Pieces) -> str:

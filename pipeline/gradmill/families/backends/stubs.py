@@ -84,11 +84,9 @@ def _copies(function: NativeFunction, result: str, release: Release) -> str:
         problem = f"'{schema.name}' cannot be made of its functional variant: it writes to an argument after self"
         raise SpecError(problem, "give it a kernel of its own, or none to its functional variant", field=("func",))
     names = return_names(schema)
-    if len(names) > 1:
-        results = [f"std::get<{i}>({result})" for i in range(len(names))]
-        return "\n  ".join(f"{copy}({each}, {name});" for each, name in zip(results, names))
     if names:
-        return f"{copy}({result}, {names[0]});"
+        results = [f"std::get<{i}>({result})" for i in range(len(names))] if len(names) > 1 else [result]
+        return "\n  ".join(f"{copy}({each}, {name});" for each, name in zip(results, names))
     if len(schema.out) != 1:
         problem = f"'{schema.name}' cannot be made of its functional variant: it returns nothing"
         raise SpecError(problem, "give it a kernel of its own, or none to its functional variant", field=("func",))

@@ -7,6 +7,7 @@ torchgen: `gen.gen_source_files`, `gen.get_native_function_definitions`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 from gradmill.families.aten import InAten
 from gradmill.families.backends.files import closing, opening
@@ -75,7 +76,7 @@ def _files(key: str, units: list[Unit], layout: Layout, release: Release) -> lis
         "dispatch_headers": registration_headers(
             own, release, of_operators=of_operators, compiled_ahead=key in lists[_AHEAD]
         ),
-        "ops_headers": _headers_of(key, units, release) if of_operators else _headers_of_all(key, release),
+        "ops_headers": _headers(key, units, release, of_operators=of_operators),
     }
     if not release.kernel_shards:
         return [
@@ -150,25 +151,16 @@ def _ufuncs(names: tuple[str, ...], release: Release) -> list[File]:
     ]
 
 
-def _headers_of(key: str, units: list[Unit], release: Release) -> list[str]:
-    """The includes of all operators that have kernels for a key."""
-    names = {unit.shard_key for unit in units if not unit.synthesized}
-    suffixes = ["_native"]
-    if key == EXPLICIT_NON_FUNCTIONAL:
-        suffixes.append("")
-    if key in release.header_keys:
-        suffixes.append(f"_{key.lower()}_dispatch")
-    return sorted(f"#include <ATen/ops/{name}{suffix}.h>" for name in names for suffix in suffixes)
-
-
-def _headers_of_all(key: str, release: Release) -> list[str]:
-    """The includes where operators have no headers of their own."""
-    names = ["NativeFunctions"]
-    if key == EXPLICIT_NON_FUNCTIONAL:
-        names.append("Functions")
-    if key in release.header_keys:
-        names.append(f"{key}Functions")
-    return [f"#include <ATen/{name}.h>" for name in names]
+def _headers(key: str, units: list[Unit], release: Release, *, of_operators: bool) -> list[str]:
+    """The includes of all operators that have kernels for a key; where these have no headers of their own, of those of
+    all."""
+    included = (True, key == EXPLICIT_NON_FUNCTIONAL, key in release.header_keys)
+    if not of_operators:
+        names = compress(("NativeFunctions", "Functions", f"{key}Functions"), included)
+        return [f"#include <ATen/{name}.h>" for name in names]
+    suffixes = list(compress(("_native", "", f"_{key.lower()}_dispatch"), included))
+    operators = {unit.shard_key for unit in units if not unit.synthesized}
+    return sorted(f"#include <ATen/ops/{name}{suffix}.h>" for name in operators for suffix in suffixes)
 
 
 KERNEL_REGISTRATIONS = KernelRegistrations()

@@ -22,7 +22,7 @@ from gradmill.releases.model import Release
 COMMON = "Functions_common.h"
 MACRO = "GRADMILL_SHARD"
 
-_HEADER = "#pragma once\n\n// ${generated_comment}\n\n"
+_HEADER = f'#pragma once\n\n// ${{generated_comment}}\n\n#include "{COMMON}"\n'
 # A template may have functions that only frames use.
 _BEFORE_FORMULAS = f'#define {MACRO} -1\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored "-Wunused-function"\n#endif\n'
 
@@ -63,8 +63,11 @@ def split_files(nodes: Sequence[Unit], slots: dict[str, str], shards: int, relea
     members: list[list[str]] = [[] for _ in range(shards)]
     for unit in nodes:
         members[shard_of(unit, shards)].append(unit.name)
+    includes = "".join(
+        f'#if !defined({MACRO}) || {MACRO} == {k}\n#include "Functions_{k}.h"\n#endif\n' for k in range(shards)
+    )
     files = [
-        _umbrella(shards),
+        File(name="Functions.h", template="", holes={}, before=f"{_HEADER}{includes}"),
         File(name=COMMON, template="Functions.h", holes=pieces_in(slots), shard="_common"),
     ]
     for k, names in enumerate(members):
@@ -93,27 +96,14 @@ def shard_of(unit: Unit, shards: int) -> int:
     return int.from_bytes(digest[:8], "big") % shards
 
 
-def _umbrella(shards: int) -> File:
-    includes = "".join(
-        f'#if !defined({MACRO}) || {MACRO} == {k}\n#include "Functions_{k}.h"\n#endif\n' for k in range(shards)
-    )
-    return File(
-        name="Functions.h",
-        template="",
-        holes={},
-        before=f'{_HEADER}#include "{COMMON}"\n{includes}',
-    )
-
-
 def _header(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
-    before = f'{_HEADER}#include "{COMMON}"\n\n'
     return File(
         name=f"Functions_{k}.h",
         template="Functions.h",
         holes=pieces_in(slots),
         units=tuple(names),
         shard=f"_{k}",
-        before=before,
+        before=f"{_HEADER}\n",
         part="namespaces",
     )
 

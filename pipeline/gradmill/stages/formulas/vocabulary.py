@@ -120,17 +120,20 @@ class Vocabulary:
     def _called(self, name: str) -> Called | None:
         return called.item(self._db, bucket_of(name.removesuffix(SYMINT)), name)
 
+    def _of_set(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
+        """The overloads of the set's own function, none if it has none; None if these are not known."""
+        own = self._called(name) or Called([], [])
+        return own.methods if kind == METHOD else own.functions
+
     def overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
         """As `KnownNames.overloads`."""
-        own = self._called(name)
-        if own is not None:
-            return own.methods if kind == METHOD else own.functions
+        if self._called(name) is not None:
+            return self._of_set(kind, name)
         return helpers.item(self._db, name) if kind == CALL else None
 
     def all_overloads(self, kind: str, name: str) -> Sequence[DeclaredOverload] | None:
         """As `KnownNames.all_overloads`."""
-        own = self._called(name) or Called([], [])
-        overloads = own.methods if kind == METHOD else own.functions
+        overloads = self._of_set(kind, name)
         of_release = known.item(self._db, (METHOD if kind == METHOD else CALL) + name)
         if overloads is None or not self.is_whole():
             return None
@@ -148,8 +151,8 @@ class Vocabulary:
         of_release = most_of_release.item(self._db, kind + name.removesuffix(SYMINT))
         if of_release is None:
             return ANY
-        own, header = self._called(name), helpers.item(self._db, name) if kind == CALL else None
-        overloads = (own.methods if kind == METHOD else own.functions) if own is not None else []
+        overloads = self._of_set(kind, name)
+        header = helpers.item(self._db, name) if kind == CALL else None
         if overloads is None:
             return ANY
         return max([of_release, *(len(overload.types) for overload in (*overloads, *(header or ())))])

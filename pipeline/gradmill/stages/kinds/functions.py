@@ -50,8 +50,7 @@ def all_selected(db: Database, family: Family) -> list[tuple[str, Unit]]:
 def listed(db: Database, family: Family) -> list[Unit]:
     """All functions that the family selects."""
     units = [unit for _, unit in all_selected(db, family)]
-    in_order = found(family.order)
-    ordered: list[Unit] = in_order(db, units)
+    ordered: list[Unit] = found(family.order)(db, units)
     return ordered
 
 
