@@ -90,7 +90,7 @@ _LIBRARY = regex(r"TORCH_LIBRARY_IMPL\(\w+, ([^\n]*\n(?:(?!\}).*\n)*\}\n)")
 def with_libraries(text: str, file: File, kind: Kind) -> str:
     """The text of a template with a block for each library after the first that the file has holes for."""
     hole, library = kind.registered.hole if kind.registered is not None else "", library_piece(REGISTRATION, "")
-    names = (name for each in file.pieces.values() for name in each.names)
+    names = (each.name for each in file.pieces.values())
     libraries = [name.removeprefix(library) for name in names if name.startswith(library)]
 
     def copied(match: re.Match[str]) -> str:
