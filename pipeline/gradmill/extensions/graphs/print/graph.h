@@ -17,7 +17,9 @@
 #include <ATen/LegacyBatchedTensorImpl.h>
 #include <c10/core/RefcountedDeleter.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/ScopeExit.h>
 #include <c10/util/SmallVector.h>
+#include <c10/util/generic_math.h>
 #include <c10/util/irange.h>
 #include <torch/csrc/autograd/VariableTypeUtils.h>
 #include <torch/csrc/autograd/engine.h>
@@ -75,24 +77,19 @@ struct NoAutocast {
 // A call within a region of autocast, for an operator whose parts depend on it.
 template <class Call>
 auto autocast(at::Device on, at::ScalarType dtype, Call call) {
-  struct Region {
-    at::DeviceType device;
-    bool enabled = at::autocast::is_autocast_enabled(device);
-    at::ScalarType before = at::autocast::get_autocast_dtype(device);
-    Region(at::DeviceType device, at::ScalarType dtype) : device(device) {
-      at::autocast::set_autocast_enabled(device, true);
-      at::autocast::set_autocast_dtype(device, dtype);
-      at::autocast::increment_nesting();
+  const auto device = on.type();
+  const bool enabled = at::autocast::is_autocast_enabled(device);
+  const auto before = at::autocast::get_autocast_dtype(device);
+  at::autocast::set_autocast_enabled(device, true);
+  at::autocast::set_autocast_dtype(device, dtype);
+  at::autocast::increment_nesting();
+  const auto end = c10::make_scope_exit([&] {
+    if (at::autocast::decrement_nesting() == 0) {
+      at::autocast::clear_cache();
     }
-    ~Region() {
-      if (at::autocast::decrement_nesting() == 0) {
-        at::autocast::clear_cache();
-      }
-      at::autocast::set_autocast_dtype(device, before);
-      at::autocast::set_autocast_enabled(device, enabled);
-    }
-  };
-  const Region region(on.type(), dtype);
+    at::autocast::set_autocast_dtype(device, before);
+    at::autocast::set_autocast_enabled(device, enabled);
+  });
   return call();
 }
 
@@ -230,15 +227,11 @@ T as(const U& value) {
 }
 template <class T, class U>
 std::optional<T> optional(const U& value) {
-  return as<T>(value);
-}
-template <class T, class U>
-std::optional<T> optional(const std::optional<U>& value) {
-  return value.has_value() ? std::optional<T>(as<T>(*value)) : std::nullopt;
-}
-template <class T, class U>
-std::optional<T> optional(const at::OptionalArrayRef<U>& value) {
-  return value.has_value() ? std::optional<T>(as<T>(*value)) : std::nullopt;
+  if constexpr (requires { value.has_value(); }) {
+    return value.has_value() ? std::optional<T>(as<T>(*value)) : std::nullopt;
+  } else {
+    return as<T>(value);
+  }
 }
 
 // A view of the memory of a tensor.
@@ -249,24 +242,25 @@ inline Tensor strided(
 }
 
 // What an input refers to, for keeps.
-inline std::string owned(std::string_view text) {
-  return std::string(text);
-}
 template <class T>
-std::vector<T> owned(at::ArrayRef<T> list) {
-  return list.vec();
+auto owned(const T& value) {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    return std::string(value);
+  } else if constexpr (requires { value.vec(); }) {
+    return value.vec();
+  } else {
+    return value.has_value() ? std::optional(owned(*value)) : std::nullopt;
+  }
 }
-template <class T>
-auto owned(const std::optional<T>& value) {
-  return value.has_value() ? std::optional(owned(*value)) : std::nullopt;
-}
-inline std::optional<std::vector<int64_t>> owned(at::OptionalIntArrayRef list) {
-  return list.has_value() ? std::optional(list->vec()) : std::nullopt;
+
+// The place of an item of a list: an index may count from the end.
+inline int64_t place(int64_t index, size_t length) {
+  return index < 0 ? index + static_cast<int64_t>(length) : index;
 }
 
 // An item of a list that was held; undefined if the list was not, because nothing uses it.
 inline Tensor held(at::TensorList list, int64_t index) {
-  return list.empty() ? Tensor() : list[index < 0 ? index + static_cast<int64_t>(list.size()) : index];
+  return list.empty() ? Tensor() : list[place(index, list.size())];
 }
 inline Tensor held(const Tensor& none, int64_t) {
   return none;
@@ -392,7 +386,7 @@ inline Tensor compact(const Tensor& part) {
 }
 
 // What is to stay as it is, whatever is written to the memory of others: a copy, if it is in that.
-inline Tensor apart(const Tensor& tensor, std::initializer_list<Tensor> others) {
+inline Tensor apart(const Tensor& tensor, at::TensorList others) {
   for (const Tensor& other : others) {
     if (tensor.defined() && other.defined() && shares_memory(tensor, other)) {
       return tensor.clone();
@@ -431,26 +425,23 @@ auto run(Call call, bool recorded = false) {
 inline Tensor cut(const Tensor& result) {
   return result.defined() && result.requires_grad() ? bare(result) : result;
 }
-inline std::vector<Tensor> cut(const std::vector<Tensor>& results) {
-  std::vector<Tensor> found;
-  for (const Tensor& each : results) {
-    found.push_back(cut(each));
+inline std::vector<Tensor> cut(std::vector<Tensor> results) {
+  for (Tensor& each : results) {
+    each = cut(each);
   }
-  return found;
+  return results;
 }
 
 inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
-  std::vector<Tensor> found;
-  for (const Tensor& tensor : tensors) {
-    found.push_back(tensor);
-  }
-  return found;
+  return {tensors.begin(), tensors.end()};
 }
 
-inline Tensor item(at::TensorList list, int64_t index) {
+// An item of a list of tensors or of numbers, as in Python.
+template <class List>
+typename List::value_type item(const List& list, int64_t index) {
   const auto size = static_cast<int64_t>(list.size());
   TORCH_CHECK_INDEX(index >= -size && index < size, "list index ", index, " is out of range of ", size);
-  return list[index < 0 ? index + size : index];
+  return list[place(index, list.size())];
 }
 
 // Refuses, as Python does, to unpack a list into another number of names.
@@ -461,24 +452,10 @@ void check_unpacked(const List& list, size_t count) {
 
 // ---- Numbers: as Python has them ----
 
-template <class T>
-T item(const std::vector<T>& list, int64_t index) {
-  const auto size = static_cast<int64_t>(list.size());
-  TORCH_CHECK_INDEX(index >= -size && index < size, "list index ", index, " is out of range of ", size);
-  return list[index < 0 ? index + size : index];
-}
-template <class T>
-T item(at::ArrayRef<T> list, int64_t index) {
-  return item(list.vec(), index);
-}
-inline bool item(const c10::List<bool>& list, int64_t index) {
-  return item(list.vec(), index);
-}
-
 // An index that may count from the end.
 inline int64_t wrapped(int64_t index, int64_t size) {
   TORCH_CHECK(index >= -size && index < size, "index ", index, " is out of range of ", size);
-  return index < 0 ? index + size : index;
+  return place(index, size);
 }
 
 inline constexpr const char* TOO_LARGE = "the number is too large: it has more than 64 bits";
@@ -524,29 +501,25 @@ inline at::Scalar max(const at::Scalar& a, const at::Scalar& b) {
   return compare(b, a) > 0 ? b : a;
 }
 
-inline at::Scalar add(const at::Scalar& a, const at::Scalar& b) {
-  int64_t found = 0;
+// a + b, a - b, a * b. Of whole numbers of 64 bits, 128 hold all results.
+__extension__ typedef __int128 Wide;
+template <class Operation>
+at::Scalar arithmetic(const at::Scalar& a, const at::Scalar& b, Operation operation) {
   if (!are_integers(a, b)) {
-    return real(a) + real(b);
+    return operation(real(a), real(b));
   }
-  TORCH_CHECK(!__builtin_add_overflow(a.toLong(), b.toLong(), &found), TOO_LARGE);
-  return found;
+  const Wide found = operation(Wide(a.toLong()), Wide(b.toLong()));
+  TORCH_CHECK(found == static_cast<int64_t>(found), TOO_LARGE);
+  return static_cast<int64_t>(found);
+}
+inline at::Scalar add(const at::Scalar& a, const at::Scalar& b) {
+  return arithmetic(a, b, std::plus<>());
 }
 inline at::Scalar sub(const at::Scalar& a, const at::Scalar& b) {
-  int64_t found = 0;
-  if (!are_integers(a, b)) {
-    return real(a) - real(b);
-  }
-  TORCH_CHECK(!__builtin_sub_overflow(a.toLong(), b.toLong(), &found), TOO_LARGE);
-  return found;
+  return arithmetic(a, b, std::minus<>());
 }
 inline at::Scalar mul(const at::Scalar& a, const at::Scalar& b) {
-  int64_t found = 0;
-  if (!are_integers(a, b)) {
-    return real(a) * real(b);
-  }
-  TORCH_CHECK(!__builtin_mul_overflow(a.toLong(), b.toLong(), &found), TOO_LARGE);
-  return found;
+  return arithmetic(a, b, std::multiplies<>());
 }
 inline at::Scalar neg(const at::Scalar& a) {
   return is_integer(a) ? sub(int64_t(0), a) : at::Scalar(-a.toDouble());
@@ -555,40 +528,22 @@ inline at::Scalar abs(const at::Scalar& a) {
   return is_integer(a) ? (a.toLong() < 0 ? neg(a) : at::Scalar(a.toLong())) : at::Scalar(std::abs(a.toDouble()));
 }
 
-// a // b and a % b: the rest has the sign of b.
-inline std::pair<double, double> divmod(double a, double b) {
-  TORCH_CHECK(b != 0, "float division or modulo by zero");
-  double rest = std::fmod(a, b), quotient = (a - rest) / b;
-  if (rest == 0) {
-    rest = std::copysign(0.0, b);
-  } else if ((rest < 0) != (b < 0)) {
-    rest += b;
-    quotient -= 1;
-  }
-  if (quotient == 0) {
-    return {std::copysign(0.0, a / b), rest};
-  }
-  const double down = std::floor(quotient); // off by a rounding error at most
-  return {quotient - down > 0.5 ? down + 1 : down, rest};
-}
+// a // b and a % b: the rest has the sign of b. The smallest int by -1 overflows.
 inline at::Scalar mod(const at::Scalar& a, const at::Scalar& b) {
   if (!are_integers(a, b)) {
-    return divmod(real(a), real(b)).second;
+    TORCH_CHECK(real(b) != 0, "float division or modulo by zero");
+    return c10::div_mod(real(a), real(b));
   }
-  const int64_t by = b.toLong();
-  TORCH_CHECK(by != 0, "integer division or modulo by zero");
-  const int64_t rest = by == -1 ? 0 : a.toLong() % by; // the smallest int by -1 overflows
-  return rest != 0 && (rest < 0) != (by < 0) ? rest + by : rest;
+  TORCH_CHECK(b.toLong() != 0, "integer division or modulo by zero");
+  return b.toLong() == -1 ? int64_t(0) : c10::div_mod(a.toLong(), b.toLong());
 }
 inline at::Scalar floordiv(const at::Scalar& a, const at::Scalar& b) {
   if (!are_integers(a, b)) {
-    return divmod(real(a), real(b)).first;
+    TORCH_CHECK(real(b) != 0, "float division or modulo by zero");
+    return c10::div_floor_floating(real(a), real(b));
   }
-  const int64_t rest = mod(a, b).toLong();
-  if (b.toLong() == -1) {
-    return neg(a);
-  }
-  return a.toLong() / b.toLong() - (rest != 0 && (a.toLong() < 0) != (b.toLong() < 0) ? 1 : 0);
+  TORCH_CHECK(b.toLong() != 0, "integer division or modulo by zero");
+  return b.toLong() == -1 ? neg(a) : at::Scalar(c10::div_floor_integer(a.toLong(), b.toLong()));
 }
 
 // a / b. The quotient of whole numbers is rounded once, even if they have no exact float.
@@ -600,10 +555,10 @@ inline double truediv(const at::Scalar& a, const at::Scalar& b) {
   if (!are_integers(a, b) || a.toLong() == 0 || ((magnitude(a) | magnitude(b)) >> 53) == 0) {
     return real(a) / real(b);
   }
-  __extension__ typedef unsigned __int128 Wide;
+  __extension__ typedef unsigned __int128 Unsigned;
   const int left = __builtin_clzll(magnitude(a));
-  const Wide of = static_cast<Wide>(magnitude(a) << left) << 63;
-  Wide found = of / magnitude(b);
+  const Unsigned of = static_cast<Unsigned>(magnitude(a) << left) << 63;
+  Unsigned found = of / magnitude(b);
   bool rest = of % magnitude(b) != 0;
   int shift = -63 - left;
   for (; found >> 64; found >>= 1, ++shift) {
@@ -670,7 +625,6 @@ inline at::Scalar round_digits(const at::Scalar& number, const at::Scalar& digit
     if (count >= 0 || count < -19) {
       return count < 0 ? 0 : value;
     }
-    __extension__ typedef __int128 Wide;
     Wide unit = 1;
     for (int64_t i = count; i < 0; ++i) {
       unit *= 10;
@@ -824,9 +778,9 @@ struct Like {
   Like() = default;
   Like(const Tensor& of) : sizes(of.sizes().begin(), of.sizes().end()), dtype(of.scalar_type()) {}
   Like(at::TensorList list, int64_t index) { // of one that is missing, the call that uses it is the error
-    index += index < 0 ? static_cast<int64_t>(list.size()) : 0;
-    if (0 <= index && index < static_cast<int64_t>(list.size())) {
-      *this = Like(list[index]);
+    const auto at = static_cast<size_t>(place(index, list.size()));
+    if (at < list.size()) {
+      *this = Like(list[at]);
     }
   }
 
@@ -858,10 +812,8 @@ inline Tensor assigned_gradient(const Tensor& grad, const Like& like) {
 // The gradient of a value, from one that may be of what the value was broadcast or cast to. The engine does the same
 // between two Nodes, and also sums before it casts.
 inline Tensor fit(Tensor grad, const Like& like) {
-  if (grad.dim() < static_cast<int64_t>(like.sizes.size())) { // of a value of `x[…] = value`
-    std::vector<int64_t> sizes(like.sizes.size() - grad.dim(), 1);
-    sizes.insert(sizes.end(), grad.sizes().begin(), grad.sizes().end());
-    grad = grad.reshape(sizes);
+  while (grad.dim() < static_cast<int64_t>(like.sizes.size())) { // of a value of `x[…] = value`
+    grad = grad.unsqueeze(0);
   }
   if (grad.sizes() != at::IntArrayRef(like.sizes)) {
     TORCH_CHECK(
@@ -916,9 +868,14 @@ bool add_to_part(Tensor& into, const Tensor& grad, View view) {
   return true;
 }
 
+// An item of the gradients of a list, which has so many.
+inline Tensor& resized(std::vector<Tensor>& list, size_t length, int64_t index) {
+  list.resize(length);
+  return list[place(index, length)];
+}
+
 inline void add(std::vector<Tensor>& into, size_t length, int64_t index, const Tensor& grad, const Like& like) {
-  into.resize(length);
-  add(into[index < 0 ? index + static_cast<int64_t>(length) : index], grad, like);
+  add(resized(into, length, index), grad, like);
 }
 
 // A gradient from outside: the engine has made it fit.
@@ -928,18 +885,11 @@ inline void incoming(Tensor& into, const Tensor& grad) {
   }
 }
 inline void incoming(std::vector<Tensor>& into, size_t length, int64_t index, const Tensor& grad) {
-  into.resize(length);
-  incoming(into[index < 0 ? index + static_cast<int64_t>(length) : index], grad);
+  incoming(resized(into, length, index), grad);
 }
-inline void incoming(std::vector<Tensor>&, const Tensor&) {}
 
 inline bool any_defined(const variable_list& grads) {
-  for (const Tensor& grad : grads) {
-    if (grad.defined()) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(grads.begin(), grads.end(), [](const Tensor& each) { return each.defined(); });
 }
 
 inline variable_list joined(std::initializer_list<at::ArrayRef<Tensor>> lists) {
@@ -964,10 +914,8 @@ struct Target {
 
   Target() = default;
   Target(Tensor& into, const Like& like) : into(&into), like(&like) {}
-  Target(std::vector<Tensor>& list, size_t length, int64_t index, const Like& like) : like(&like) {
-    list.resize(length);
-    into = &list[index < 0 ? index + static_cast<int64_t>(length) : index];
-  }
+  Target(std::vector<Tensor>& list, size_t length, int64_t index, const Like& like)
+      : Target(resized(list, length, index), like) {}
   Target(std::vector<Tensor>& list, const std::vector<Like>& likes) : like(likes.data()), count(likes.size()) {
     list.resize(count);
     into = list.data();
@@ -995,17 +943,8 @@ struct Given {
   variable_list grads;
 
   template <class... Grads>
-  Given(Grads&... grads) {
-    (take(grads), ...);
-  }
-
- private:
-  void take(Tensor& grad) {
-    grads.push_back(std::move(grad));
-  }
-  void take(std::vector<Tensor>& list) {
-    grads.insert(grads.end(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
-    list.clear();
+  Given(Grads&... each) : grads(joined({each...})) {
+    drop(each...);
   }
 };
 
@@ -1446,20 +1385,8 @@ Tensor attention(
 
 // The results of a call. One that shares memory with an input, or with an earlier result, is copied.
 inline variable_list apart_from(const variable_list& inputs, variable_list results) {
-  const auto shares = [](const Tensor& a, const Tensor& b) {
-    return a.defined() && b.defined() && shares_memory(a, b);
-  };
   for (const auto i : c10::irange(results.size())) {
-    bool copy = false;
-    for (const Tensor& input : inputs) {
-      copy = copy || shares(results[i], input);
-    }
-    for (const auto j : c10::irange(i)) {
-      copy = copy || shares(results[i], results[j]);
-    }
-    if (copy) {
-      results[i] = results[i].clone();
-    }
+    results[i] = apart(apart(results[i], inputs), at::TensorList(results).slice(0, i));
   }
   return results;
 }
@@ -1527,14 +1454,8 @@ inline variable_list call_custom(
 
 // ---- The wrapper ----
 
-inline bool needs_grad(const Tensor& tensor) {
-  return tensor.defined() && tensor.requires_grad();
-}
-inline bool needs_grad(const std::optional<Tensor>& tensor) {
-  return tensor.has_value() && needs_grad(*tensor);
-}
 inline bool needs_grad(at::TensorList list) {
-  return std::any_of(list.begin(), list.end(), [](const Tensor& tensor) { return needs_grad(tensor); });
+  return std::any_of(list.begin(), list.end(), [](const Tensor& each) { return each.defined() && each.requires_grad(); });
 }
 
 // An input as a list of tensors: itself, or its items. None is an undefined tensor.
@@ -1586,18 +1507,12 @@ inline edge_list next_edges(std::initializer_list<Tensors> inputs) {
   return next;
 }
 
-inline Tensor some(const Tensor& tensor) {
-  return tensor;
-}
 inline Tensor some(const std::optional<Tensor>& tensor) {
   return tensor.has_value() ? *tensor : Tensor();
 }
 
 inline Tensor& mutable_(const Tensor& tensor) {
   return const_cast<Tensor&>(tensor);
-}
-inline Tensor mutable_(const std::optional<Tensor>& tensor) {
-  return some(tensor);
 }
 
 // Refuses a call under no_grad of a graph that enables gradients itself: whether it saves values is decided before.
@@ -1863,37 +1778,21 @@ inline int64_t level_of(const variable_list& grads) {
   return level;
 }
 
-// Gradient `i` of those that a tensor has at a level of that vmap, and how many it has there.
-inline Tensor one_of(const Tensor& grads, int64_t level, int64_t i, int64_t& count) {
-  const auto* batched = grads.defined() ? at::maybeGetBatchedImpl(grads) : nullptr;
-  at::BatchDims others;
-  int64_t dim = -1;
-  for (const at::BatchDim& each : batched != nullptr ? batched->bdims() : at::BatchDimsRef()) {
-    if (each.level() == level) {
-      dim = each.dim();
-    } else {
-      others.push_back(each);
-    }
-  }
-  if (dim < 0) {
-    return grads;
-  }
-  for (at::BatchDim& each : others) {
-    each = at::BatchDim(each.level(), each.dim() - (each.dim() > dim ? 1 : 0));
-  }
-  count = batched->value().size(dim);
-  const Tensor one = batched->value().select(dim, i);
-  return others.empty() ? one : at::makeBatched(one, std::move(others));
-}
-
 // A backward for several gradients, one by one: that vmap has no rules for many operators, and copies some views.
 template <class Call>
 variable_list one_by_one(const variable_list& grads, int64_t level, Call call) {
+  const auto is_mapped = [](const Tensor& grad) { return grad.defined() && at::maybeGetBatchedImpl(grad) != nullptr; };
+  variable_list every; // of each result: its gradients along a first dimension, of size 1 if it has one at this level
+  int64_t count = 1;
+  for (const Tensor& grad : grads) {
+    every.push_back(is_mapped(grad) ? at::_remove_batch_dim(grad, level, /*batch_size=*/1, /*out_dim=*/0) : grad);
+    count = is_mapped(grad) ? std::max(count, every.back().size(0)) : count;
+  }
   std::vector<variable_list> found;
-  for (int64_t i = 0, count = 1; i < count; ++i) {
+  for (const auto i : c10::irange(count)) {
     variable_list given;
-    for (const Tensor& grad : grads) {
-      given.push_back(one_of(grad, level, i, count));
+    for (const auto j : c10::irange(grads.size())) {
+      given.push_back(is_mapped(grads[j]) ? every[j].select(0, every[j].size(0) == 1 ? 0 : i) : grads[j]);
     }
     found.push_back(call(given, i + 1 == count));
   }
