@@ -42,14 +42,18 @@ def called(step: Apply, name: str, begin: Code, body: Iterable[Stmt], end: str) 
     """The statements that declare the results of a call of a lambda with a body, which returns all of them as a list.
     `begin`: the call up to the body."""
     count = str(step.results[0].length if step.results[0].type.endswith("]") else len(step.results))
-    results = [
-        Let("at::Tensor", (r.name,), code("std::move($[$])", variable(name), str(i)))
-        for i, r in enumerate(step.results)
-    ]
+    results = taken(name, [result.name for result in step.results])
     if step.results[0].type.endswith("]"):
         name, results = step.results[0].name, []
     call = Within(code("std::vector<at::Tensor> $ = $", variable(name), begin), tuple(body), end)
     return [call, Do(code("TORCH_CHECK($.size() == $, $)", variable(name), count, quoted(_COUNT))), *results]
+
+
+def taken(name: str, values: Iterable[str]) -> list[Stmt]:
+    """The statements that declare values with the items of the list `name`."""
+    return [
+        Let("at::Tensor", (value,), code("std::move($[$])", variable(name), str(i))) for i, value in enumerate(values)
+    ]
 
 
 _COUNT = "a call returned another number of tensors than at export"

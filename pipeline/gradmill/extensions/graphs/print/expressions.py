@@ -29,9 +29,10 @@ _NUMBER_TYPES = {
     "str": "std::string",
     "SymInt": "c10::SymInt",
     "Tensor": "at::Tensor",
+    "Tensor[]": "std::vector<at::Tensor>",
     "gap": "graph::Gap",
 }
-# The C++ types of variables for numbers, strings and lists of these; also for optional ones.
+# The C++ types of variables and of outputs: numbers, strings, tensors, lists of these; also optional ones.
 NUMBER_TYPES = _NUMBER_TYPES | {f"{type_}?": f"std::optional<{held}>" for type_, held in _NUMBER_TYPES.items()}
 INITIAL = {"at::Device": "{at::kCPU}"}  # of members of types without a default
 _DTYPES = {

@@ -141,7 +141,8 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
     if plan.operators[step.identity].callee is not None:
         return [*_unrecorded(plan, step), *_gates(plan, results)]
     clones = dict(step.clones)
-    copies = [_copy(clone, step.arguments[name]) for name, clone in clones.items()]
+    copied = ((clone, code("graph::copied($)", tensor(step.arguments[name]))) for name, clone in clones.items())
+    copies = [Let("at::Tensor", (clone,), value) for clone, value in copied]
     after = [
         Do(code("graph::check_out($, $, $)", variable(clones[name]), tensor(step.arguments[name]), _bool(grows)))
         for name, grows in step.sized.items()
@@ -165,10 +166,6 @@ def _computed(plan: GraphPlan, step: Apply) -> Code:
         value = without_grad(value)
         value = value if step.written is None else code("graph::overwritten($, $)", tensor(step.written), value)
     return value
-
-
-def _copy(name: str, value: Value) -> Stmt:
-    return Let("at::Tensor", (name,), code("graph::copied($)", tensor(value)))
 
 
 def _bool(value: bool) -> str:
@@ -268,13 +265,8 @@ def _recorded(plan: GraphPlan, block: CallBlock) -> list[Stmt]:
         value = code("$[0]", results)
         value = code("graph::sharing($, $)", value, tensor(step.shares[0])) if step.shares else value
         return [Let("at::Tensor", (names[0],), value)]
-    return [
-        Let("std::vector<at::Tensor>", (f"{record}_results",), results),
-        *(
-            Let("at::Tensor", (name,), code("std::move($[$])", variable(f"{record}_results"), str(i)))
-            for i, name in enumerate(names)
-        ),
-    ]
+    made = f"{record}_results"
+    return [Let("std::vector<at::Tensor>", (made,), results), *callees.taken(made, names)]
 
 
 _DRAWN = ("p", "dropout", "dropout_p")  # arguments that are 0 if an operator draws no random numbers after all

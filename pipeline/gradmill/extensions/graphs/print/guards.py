@@ -61,19 +61,10 @@ def inner(input_: Input) -> str:
 
 def result_type(plan: GraphPlan) -> str:
     """The C++ return type of the wrapper."""
-    types = [output_type(output.type) for output in plan.functional.function.outputs]
+    types = [NUMBER_TYPES[output.type] for output in plan.functional.function.outputs]
     if not types:
         return "void"
     return types[0] if len(types) == 1 else f"std::tuple<{', '.join(types)}>"
-
-
-def output_type(type_: str) -> str:
-    """The C++ type of an output of the schema type `type_`."""
-    if type_ == "Tensor":
-        return "at::Tensor"
-    if type_ == "Tensor?":
-        return "std::optional<at::Tensor>"
-    return "std::vector<at::Tensor>" if type_ == "Tensor[]" else NUMBER_TYPES[type_]
 
 
 def guards(plan: GraphPlan) -> list[Stmt]:

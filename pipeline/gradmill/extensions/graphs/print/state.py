@@ -53,8 +53,8 @@ def state_header(plan: GraphPlan, stem: str, comment: str, release: Release) -> 
         "structs": "\n".join(structs),
         "type": guards.result_type(plan),
         "name": plan.name,
-        "parameters": _separated(_parameters(plan, arguments)),
-        "arguments": _separated(_passed(plan, members, arguments)),
+        "parameters": ",\n".join(_parameters(plan, arguments)),
+        "arguments": ",\n".join(_passed(plan, members, arguments)),
     }
     return text["state_header"].fill(filled)
 
@@ -124,10 +124,6 @@ def _arguments(plan: GraphPlan, members: Iterable[str]) -> dict[str, str]:
         while names[role] in others:
             names[role] += "_"
     return names
-
-
-def _separated(texts: list[str]) -> list[str]:
-    return [*(f"{text}," for text in texts[:-1]), texts[-1]]
 
 
 def _parameters(plan: GraphPlan, arguments: dict[str, str]) -> list[str]:

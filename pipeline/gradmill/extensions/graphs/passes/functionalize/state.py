@@ -35,9 +35,8 @@ from gradmill.extensions.graphs.passes.functionalize.storage import (
 class State:
     """The state, and its changes."""
 
-    def __init__(self, function: Function, names: Names) -> None:
-        self.function = function
-        self.names = names
+    def __init__(self, function: Function) -> None:
+        self.names = names = Names()
         self.steps: list[Step] = []
         self.grad = False  # whether the call that reads values is in grad mode
         self.tensors: dict[str, Handle] = {}

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from gradmill.extensions.graphs.model import Call, Function, GraphError, Item, Many, Output, Ref, Result, Value
 from gradmill.extensions.graphs.operator import Operator, shares, viewed_argument, written_arguments
-from gradmill.extensions.graphs.passes.functionalize.names import Names
 from gradmill.extensions.graphs.passes.functionalize.program import (
     SAME_MEMORY,
     Apply,
@@ -43,7 +42,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
 
     `operators` has the operators of all calls, by identity.
     """
-    state = State(function, Names())
+    state = State(function)
     errors = []
     for call in function.calls:
         try:
