@@ -9,7 +9,7 @@ from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
-from gradmill.families.places import TREES
+from gradmill.families.subsets import TREES
 from gradmill.families.table import FAMILIES
 from gradmill.releases import KNOWN, minor
 from pairs.sets import OF_SETS, SETS

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from project import files_in
 from torchgen_gen import run_gen
 
-from gradmill.families.places import SUBSETS
+from gradmill.families.subsets import SUBSETS
 from releases import Source, gradmill
 
 FLAGS = ("--per-operator-headers",)

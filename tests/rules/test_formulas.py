@@ -11,8 +11,8 @@ from gradmill.cpp.conversions import CONVERSIONS, accepts, of_cpp, of_schema
 from gradmill.cpp.declared import ANY, DeclaredOverload
 from gradmill.cpp.expression import Node, parse, tokens_of
 from gradmill.cpp.header import read_header
+from gradmill.lints.formula_text import FormulaText
 from gradmill.lints.known import CALL, METHOD, Variables
-from gradmill.lints.places import FormulaText
 from gradmill.lints.typecheck import check_types
 from gradmill.lints.uses import UNCOUNTED, read_uses
 from gradmill.problems.problem import SpecError

@@ -11,9 +11,9 @@ from cpp import toolchain
 
 from gradmill.cpp.conversions import CONVERSIONS
 from gradmill.cpp.expression import parse, tokens_of
+from gradmill.lints.formula_text import FormulaText
 from gradmill.lints.gradients import check_value
 from gradmill.lints.known import Variables
-from gradmill.lints.places import FormulaText
 from gradmill.lints.typecheck import check_types
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config

@@ -17,8 +17,8 @@ from gradmill.cpp.expression import tokens_of
 from gradmill.cpp.header import ANY, declared_at, overload_of, read_header
 from gradmill.families.table import TEMPLATES
 from gradmill.lints.calls import check_calls_and_names
+from gradmill.lints.formula_text import FormulaText
 from gradmill.lints.known import CALL, METHOD
-from gradmill.lints.places import FormulaText
 from gradmill.lints.uses import read_uses
 from gradmill.problems.problem import SpecError
 from gradmill.releases import KNOWN, minor

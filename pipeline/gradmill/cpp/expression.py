@@ -27,12 +27,12 @@ _TOKEN = regex(
     |(?P<string>"(?:\\.|[^"\\])*+")
     |(?P<char>'(?:\\.|[^'\\])*+')
     |(?P<open>["']).*
-    |(?P<mark>[(),]|->|\+\+|--|<<=|>>=|[<>=!]=|&&|\|\||[-+*/%&|^]=|<<|>>|.)
+    |(?P<punctuator>[(),]|->|\+\+|--|<<=|>>=|[<>=!]=|&&|\|\||[-+*/%&|^]=|<<|>>|.)
     |\Z)
     """,
     re.VERBOSE | re.DOTALL,
 )
-_KINDS = ("", "comment", "name", "number", "string", "char", "open", "mark")  # the groups
+_KINDS = ("", "comment", "name", "number", "string", "char", "open", "punctuator")  # the groups
 # The types after the name of a template, before its call or construction.
 TYPES = regex(r"\s*+<(?:[^<>()\[\]{};\"']|<(?:[^<>()\[\]{};\"']|<[^<>()\[\]{};\"']*+>)*+>)*+>\s*+(?=[({])")
 _LEVELS = {
@@ -93,7 +93,7 @@ class Parsed(Struct):
 
 
 class Token(NamedTuple):
-    """A token: a comment, a name with its scopes, a number, a string, a char, an unclosed quote (`open`), or a mark."""
+    """A token: a comment, a name with its scopes, a number, a string, a char, an unclosed quote (`open`), or a sign."""
 
     kind: str
     text: str
@@ -149,9 +149,9 @@ class _Parser:
         self.at += 1
         self.kind, self.text, self.start, self.end = self.tokens[self.at]
 
-    def expect(self, mark: str) -> int:
-        """Consumes a mark, and returns the offset of its end; stops at any other token."""
-        if self.text != mark:
+    def expect(self, sign: str) -> int:
+        """Consumes a sign, and returns the offset of its end; stops at any other token."""
+        if self.text != sign:
             self.stop()
             raise _NoExpression
         end = self.end
@@ -187,7 +187,7 @@ class _Parser:
             return self.plain()  # most arguments are plain names
         self.deeper()
         left = self.conditional()
-        if self.text in _ASSIGNMENTS and self.kind == "mark":
+        if self.text in _ASSIGNMENTS and self.kind == "punctuator":
             operator = self.text
             self.next()
             right = self.assignment()
@@ -245,15 +245,15 @@ class _Parser:
     def postfix(self) -> Node:
         node = self.primary()
         while True:
-            mark = self.text
-            if mark == "(":
+            sign = self.text
+            if sign == "(":
                 arguments, end = self.listed(")")
                 node = self.node("call", node.start, end, node.name, node, *arguments)
-            elif mark == "[":
+            elif sign == "[":
                 self.next()
                 inner = self.assignment()
                 node = self.node("index", node.start, self.expect("]"), "", node, inner)
-            elif mark == "." or mark == "->":
+            elif sign == "." or sign == "->":
                 self.next()
                 if self.text == "template":
                     self.next()
@@ -264,11 +264,11 @@ class _Parser:
                 node = self.node("member", node.start, end, name, node)
                 if self.text == "<":
                     self.types()
-            elif mark == "{" and node.kind == "name":
+            elif sign == "{" and node.kind == "name":
                 items, end = self.listed("}")
                 node = self.node("braces", node.start, end, node.name, *items)
-            elif mark == "++" or mark == "--":
-                node = self.node("unary", node.start, self.expect(mark), mark, node)
+            elif sign == "++" or sign == "--":
+                node = self.node("unary", node.start, self.expect(sign), sign, node)
             else:
                 return node
 
@@ -317,15 +317,15 @@ class _Parser:
             while self.start < match.end():
                 self.next()
 
-    def listed(self, mark: str) -> tuple[list[Node], int]:
+    def listed(self, sign: str) -> tuple[list[Node], int]:
         """The items in brackets, and the offset of the end of the closing one."""
         self.next()
         items: list[Node] = []
-        while self.text != mark:
+        while self.text != sign:
             items.append(self.assignment())
-            if self.text != mark:
+            if self.text != sign:
                 self.expect(",")
-        return items, self.expect(mark)
+        return items, self.expect(sign)
 
     def closure(self) -> Node:
         """A lambda, skipped."""

@@ -82,17 +82,17 @@ def _statements(text: str) -> Iterator[_Statement]:
     start = position = 0  # start of the statement, and of the unread text
     while (token := _TOKEN.search(text, position)) is not None:
         position, opening = token.end(), token.start()
-        mark = token.group()
-        if mark == "(":
+        sign = token.group()
+        if sign == "(":
             position = _closed(text, opening)
             name = _function(text[start:opening])
             if name:
                 yield _Statement(start, position, name, opening)
-        elif mark == "{":
+        elif sign == "{":
             if _TRANSPARENT.search(text[start:opening]) is None:
                 position = _closed(text, opening)
             start = position
-        elif mark in ";}":
+        elif sign in ";}":
             yield _Statement(start, opening)
             start = position
 

@@ -129,15 +129,15 @@ class Family:
     registered: Registered | None = None  # if its units are kernels
     known: re.Pattern[str] | None = None  # the names of its files in any layout, if they are not those of its templates
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
-    has_formulas: bool = False  # whether units print formulas of entries, between marks if asked for
+    has_formulas: bool = False  # whether units print formulas of entries, between markers if asked for
     cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
     # The parts of templates that files may contain: functions of the text and its holes, by name.
     parts: dict[str, Callable[[str, Iterable[str]], str]] = {}
 
-    def render(self, subject: Any, release: Release, *, marks: bool = False) -> dict[str, str]:
-        """The pieces of a unit's text, by name. `marks`: whether formulas stand between marks that name their field of
-        the unit's entry. Raises SpecError for a unit that has none."""
-        of_formulas = {"marks": marks} if self.has_formulas else {}
+    def render(self, subject: Any, release: Release, *, markers: bool = False) -> dict[str, str]:
+        """The pieces of a unit's text, by name. `markers`: whether formulas stand between markers that name their
+        field of the unit's entry. Raises SpecError for a unit that has none."""
+        of_formulas = {"markers": markers} if self.has_formulas else {}
         pieces: dict[str, str] = _text(type(self).__module__).render(subject, release, **of_formulas)
         return pieces
 

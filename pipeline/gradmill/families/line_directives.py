@@ -1,6 +1,6 @@
 """`#line` directives: compilers and debuggers then report a formula at its line in the YAML file.
 
-A plan is rendered with marks around its formulas. When the text is placed in its file, the marks become directives: one
+A plan is rendered with markers around its formulas. When the text is placed in its file, these become directives: one
 before the line where a formula begins names its place in the YAML file; one after the formula restores the numbering of
 the generated file. The code around formulas keeps its own line numbers.
 """
@@ -16,18 +16,18 @@ _MARKS = regex(f"{_NAME}[^{_BEGIN}]*{_BEGIN}|{_END}")
 _BACK = "#line \x04"  # a placeholder for the directive that needs the line number in the whole file
 
 
-def marked(formula: str, field: str) -> str:
-    """A formula with marks that name its field of the entry."""
+def with_markers(formula: str, field: str) -> str:
+    """A formula with markers that name its field of the entry."""
     return f"{_NAME}{field}{_BEGIN}{formula}{_END}"
 
 
-def unmarked(text: str) -> str:
-    """A text without its marks."""
+def without_markers(text: str) -> str:
+    """A text without its markers."""
     return _MARKS.sub("", text)
 
 
 def directed(text: str, place: Callable[[str], tuple[str, int]]) -> str:
-    """A unit's text with directives in place of marks. `place` returns the file and the line of a field."""
+    """A unit's text with directives in place of markers. `place` returns the file and the line of a field."""
     return "\n".join(_directed(text.split("\n"), place)) if _BEGIN in text else text
 
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from gradmill.cpp.expression import Token
 from gradmill.cpp.identifiers import KEYWORDS
 from gradmill.cpp.overloads import SYMINT
+from gradmill.lints.formula_text import FormulaText
 from gradmill.lints.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYPES, KnownNames
-from gradmill.lints.places import FormulaText
 from gradmill.lints.uses import UNCOUNTED, Use, Uses, declared
 from gradmill.model.regex import regex
 from gradmill.problems.names import Hint
@@ -101,10 +101,10 @@ def _characters(text: FormulaText, code: str) -> Iterator[SpecError]:
 
 def _brackets(text: FormulaText, code: str, read: Uses) -> Iterator[SpecError]:
     if read.open is not None:
-        mark, start = read.open
-        what = "is not closed" if mark in "([{" else "closes nothing"
-        hint = "close it" if mark in "([{" else "remove it, or open it"
-        yield text.error(start, f"the bracket '{mark}' {what}", hint, "unclosed-bracket")
+        sign, start = read.open
+        what = "is not closed" if sign in "([{" else "closes nothing"
+        hint = "close it" if sign in "([{" else "remove it, or open it"
+        yield text.error(start, f"the bracket '{sign}' {what}", hint, "unclosed-bracket")
         return
     end = code.rstrip()
     if end and end[-1] in _CUT:

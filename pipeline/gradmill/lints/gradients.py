@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from gradmill.cpp import identifiers
 from gradmill.cpp.conversions import members
 from gradmill.cpp.expression import Node
-from gradmill.lints.places import FormulaText
+from gradmill.lints.formula_text import FormulaText
 from gradmill.model.autograd import Formula, Info
 from gradmill.model.native import NativeFunction
 from gradmill.model.regex import regex

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gradmill.cpp.expression import Node
-from gradmill.lints.places import FormulaText
+from gradmill.lints.formula_text import FormulaText
 from gradmill.problems.problem import SpecError
 
 _INTEGERS = ("int", "SymInt")

@@ -14,6 +14,7 @@ from gradmill.cpp.bindings import return_names
 from gradmill.cpp.conversions import of_schema
 from gradmill.cpp.expression import Node, parse, tokens_of
 from gradmill.lints.calls import COMMENT, COUNT, TYPE, UNREADABLE, check_calls_and_names
+from gradmill.lints.formula_text import FormulaText
 from gradmill.lints.gradients import (
     check_value,
     dropped_tangents,
@@ -23,7 +24,6 @@ from gradmill.lints.gradients import (
     tangents_of_factors,
 )
 from gradmill.lints.known import CALL, KnownNames, Variables
-from gradmill.lints.places import FormulaText
 from gradmill.lints.typecheck import check_types
 from gradmill.lints.uses import Uses, declared, read_uses
 from gradmill.model.autograd import Definition, Formula, Info

@@ -13,6 +13,7 @@ from gradmill.cpp.conversions import accepts, array_size, members, of_cpp, tuple
 from gradmill.cpp.declared import ANY, DeclaredOverload
 from gradmill.cpp.expression import TYPES, Node, Parsed, Token
 from gradmill.cpp.overloads import SYMINT
+from gradmill.lints.formula_text import FormulaText
 from gradmill.lints.known import (
     ATEN,
     CALL,
@@ -24,7 +25,6 @@ from gradmill.lints.known import (
     methods_of,
 )
 from gradmill.lints.pitfalls import check_pitfalls
-from gradmill.lints.places import FormulaText
 from gradmill.model.regex import regex
 from gradmill.problems.names import Hint
 from gradmill.problems.problem import SpecError
@@ -66,8 +66,8 @@ _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 def check_types(text: FormulaText, parsed: Parsed, variables: Variables, known: KnownNames) -> Iterator[SpecError]:
     """The suspicions about a parsed formula."""
     if parsed.missing is not None:
-        mark, start = parsed.missing
-        yield text.error(start, f"'?' without '{mark}'", "write condition ? one : other, in quotes", "conditional")
+        sign, start = parsed.missing
+        yield text.error(start, f"'?' without '{sign}'", "write condition ? one : other, in quotes", "conditional")
         return
     if parsed.stray is not None:
         yield _stray(text, *parsed.stray)
@@ -78,22 +78,22 @@ def check_types(text: FormulaText, parsed: Parsed, variables: Variables, known: 
 
 def _stray(text: FormulaText, token: Token, before: Token) -> SpecError:
     """The suspicion about a token that cannot follow the one before it."""
-    formula, mark, start = text.whole, token.text, token.start
-    problem, fix = f"'{mark}' cannot follow '{before.text}'", None
+    formula, sign, start = text.whole, token.text, token.start
+    problem, fix = f"'{sign}' cannot follow '{before.text}'", None
     hint = "write what is missing between them, or remove one of them"
     if token is before:
-        problem, hint = f"a formula cannot begin with '{mark}'", "write what comes before it, or remove it"
-    elif mark == ":" and formula.rfind("[", 0, start) > formula.rfind("]", 0, start):
+        problem, hint = f"a formula cannot begin with '{sign}'", "write what comes before it, or remove it"
+    elif sign == ":" and formula.rfind("[", 0, start) > formula.rfind("]", 0, start):
         problem, hint = "':' makes no slice in C++", "write .slice(dimension, start, end) after the tensor"
-    elif mark == ":" and before.kind == "name":
+    elif sign == ":" and before.kind == "name":
         start, wrong = before.start, formula[before.start : token.end]
         problem, hint = "':' is not an operator: '::' qualifies a name", f"write '{before.text}::'"
         fix = (wrong, f"{before.text}::") if before.end == token.start else None
-    elif mark == ",":
+    elif sign == ",":
         problem = "',' outside of brackets: the value before it is discarded"
         hint = "write one value for one formula"
-    elif token.kind in ("name", "number", "string", "char") and before.kind != "mark":
-        problem = f"there is no operator between '{before.text}' and '{mark}'"
+    elif token.kind in ("name", "number", "string", "char") and before.kind != "punctuator":
+        problem = f"there is no operator between '{before.text}' and '{sign}'"
         hint = "write an operator or a comma between them"
     return text.error(start, problem, hint, "stray-token", fix)
 
@@ -127,7 +127,7 @@ class _Checker:
     def _plain(self, node: Node) -> str:
         """The type of a node that has no separate check."""
         if node.kind == "number":
-            decimal = not node.name.startswith(("0x", "0X")) and any(mark in node.name for mark in ".eE")
+            decimal = not node.name.startswith(("0x", "0X")) and any(each in node.name for each in ".eE")
             return "float" if decimal else "int"
         if node.kind == "string":
             return "str"

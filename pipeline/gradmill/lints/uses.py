@@ -56,7 +56,7 @@ class Uses(NamedTuple):
 class _Frame(Struct):
     """An open bracket."""
 
-    mark: str
+    sign: str
     start: int
     use: int  # the place of the call's name among the uses; -1 if nothing is called
     commas: int = 0
@@ -70,24 +70,24 @@ def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Uses:
     wrong: tuple[str, int] | None = None
     before = _END
     for token, after in pairwise([token for token in tokens if token.kind != "comment"] + [_END]):
-        mark = token.text if token.kind == "mark" else ""
+        sign = token.text if token.kind == "punctuator" else ""
         if token.kind == "name":
             uses.append(use_of(token, before.text, after.text))
-        elif mark in ("(", "[", "{"):
-            stack.append(_Frame(mark, token.start, len(uses) - 1 if mark == "(" and before.kind == "name" else -1))
-        elif mark in _PAIRS:
-            if stack and stack[-1].mark == _PAIRS[mark]:
+        elif sign in ("(", "[", "{"):
+            stack.append(_Frame(sign, token.start, len(uses) - 1 if sign == "(" and before.kind == "name" else -1))
+        elif sign in _PAIRS:
+            if stack and stack[-1].sign == _PAIRS[sign]:
                 frame = stack.pop()
                 if frame.use >= 0 and (parsed or not frame.template):
                     count = frame.commas + 1 if before.start > frame.start else 0
                     uses[frame.use] = uses[frame.use]._replace(arguments=count)
             else:
-                wrong = wrong or (mark, token.start)
+                wrong = wrong or (sign, token.start)
         elif stack:
-            stack[-1].commas += mark == ","
-            stack[-1].template |= mark.startswith("<")
+            stack[-1].commas += sign == ","
+            stack[-1].template |= sign.startswith("<")
         before = token
-    unclosed = (stack[-1].mark, stack[-1].start) if stack else None
+    unclosed = (stack[-1].sign, stack[-1].start) if stack else None
     return Uses(uses, wrong or unclosed)
 
 

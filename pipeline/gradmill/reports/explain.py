@@ -63,7 +63,7 @@ class Edit(Struct, frozen=True):
     files: tuple[str, ...]
 
 
-class Places(Struct, frozen=True):
+class BuildPaths(Struct, frozen=True):
     """Paths of spec files, templates and generated files."""
 
     specs: Mapping[str, str]  # by key
@@ -75,10 +75,10 @@ class Places(Struct, frozen=True):
 class Explainer:
     """Explains one build. `stages` maps each stage to the row of its root query."""
 
-    def __init__(self, db: Database, layout: tuple[str, int], places: Places, stages: Mapping[str, Name]) -> None:
+    def __init__(self, db: Database, layout: tuple[str, int], paths: BuildPaths, stages: Mapping[str, Name]) -> None:
         self.db = db
         self.layout = layout
-        self.places = places
+        self.paths = paths
         self._stages = stages
         self.trail = trail = Trail(db)
         self._files = files(db, *layout)
@@ -92,7 +92,7 @@ class Explainer:
     def _causes_of_file(self, name: str) -> Ends:
         """Why a file would be written; empty if its bytes are up to date."""
         db, at, home = self.db, self.layout, self._written[name]
-        if self.places.matches(name, home.digest or file_digest(db, *at, name).xxh3):
+        if self.paths.matches(name, home.digest or file_digest(db, *at, name).xxh3):
             return {}
         of = row(digests_of_each, *at, home.entry, home.bucket) if home.bucket else row(file_digest, *at, name)
         return self.trail.causes(of) or {TOUCHED: None}
@@ -148,7 +148,7 @@ class Explainer:
         if not matches:
             if (own := operator_name(name, self.db)) != name:
                 return self.explain(own)
-            if called(name, {path.rpartition("/")[2] for path in self.places.specs.values()}):
+            if called(name, {path.rpartition("/")[2] for path in self.paths.specs.values()}):
                 of_hooks = "gradmill explain UNIT names the hook that changed its text"
                 hint = of_hooks if name.endswith(".py") else f"name a line of it, as in {name}:12"
                 raise SpecError(f"explain: '{name}' is a whole file", hint)
@@ -273,7 +273,7 @@ class Explainer:
         """A hook of the description, with its place."""
         own = hooks(self.db)
         assert own is not None
-        return (f"{self.places.specs[next(iter(own.modules.values()))]}:{own.lines[name]}: the hook {name}",)
+        return (f"{self.paths.specs[next(iter(own.modules.values()))]}:{own.lines[name]}: the hook {name}",)
 
     def _within(self, name: str) -> tuple[str, ...]:
         return units_of(self.db, *self.layout, name)
@@ -284,7 +284,7 @@ class Explainer:
         stale = [self._units[at].title for at in self._stale if at[0] == file.family and at[1] in units]
         reasons = self._reasons(self._to_write.get(name, {}))
         kind = f"{FAMILIES[file.family].unit}s"
-        template = [self.places.templates.get(file.template, file.template)] if file.template else []
+        template = [self.paths.templates.get(file.template, file.template)] if file.template else []
         if FAMILIES[file.family] is HOOK_FILES:
             template, units = [*self._hook("files")], ()
         counted = [f"{len(units)} {kind}"] if units or FAMILIES[file.family].pieces else []
@@ -292,7 +292,7 @@ class Explainer:
             name,
             "generated file",
             (*template, *counted),
-            (self.places.path(name),),
+            (self.paths.path(name),),
             (*reasons, f"{kind}: {listed(stale, kind)}") if reasons and stale else reasons,
         )
 
@@ -336,7 +336,7 @@ class Explainer:
 
     def _place(self, end: Name) -> str:
         """The text of an end, with its path."""
-        return self.trail.describe(end, self.places.specs)
+        return self.trail.describe(end, self.paths.specs)
 
     def _reasons(self, causes: Iterable[Name]) -> tuple[str, ...]:
         return tuple(map(self.trail.reason, causes))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradmill.families.table import TEMPLATES
 from gradmill.io.files import Moment, Stat, evidence, moment, stat_of, unchanged
 from gradmill.model.aten import USUAL
-from gradmill.model.places import EVERYWHERE
+from gradmill.model.requested_files import EVERYWHERE
 from gradmill.session.own_code import OwnCode
 from gradmill.session.settings.config import Config
 
@@ -100,8 +100,8 @@ class Inputs:
         }
         if config.aten != USUAL:
             inputs[labels.ATEN] = Input(encode(config.aten))
-        if config.places != EVERYWHERE:
-            inputs[labels.PLACES] = Input(encode(config.places))
+        if config.requested != EVERYWHERE:
+            inputs[labels.REQUESTED_FILES] = Input(encode(config.requested))
         requests = {name: config.added[name].request(list(files)) for name, files in added.items()}
         rest = {labels.DESCRIBED: specs.described, labels.INCLUDES: config.includes, labels.LINES: config.line_paths}
         return inputs | {name: Input(encode(each)) for name, each in {**rest, **requests}.items() if each is not None}

@@ -101,7 +101,7 @@ def _record(config: Config, against: str = "") -> str:
 def _written(config: Config) -> str:
     """The record of a tree: one for all that builds write there."""
     tree = os.path.relpath(os.path.realpath(config.generated), os.path.realpath(config.folder))
-    return os.path.join(config.folder, _WRITTEN + digest(encode(tree)).hex()[:_DIGITS]) if config.places.tree else ""
+    return os.path.join(config.folder, _WRITTEN + digest(encode(tree)).hex()[:_DIGITS]) if config.requested.tree else ""
 
 
 def own_files(folder: str) -> Iterator[str]:
@@ -134,7 +134,7 @@ def check_claims(config: Config) -> None:
 def check_owners(config: Config) -> None:
     """SpecError if one of these folders belongs to another existing set."""
     _check(config, config.folder, owner_of(config.folder), "cache=DIR")
-    if not config.places.tree:
+    if not config.requested.tree:
         for folder in (config.generated, os.path.join(config.generated, PAGES)):
             written = FolderRecord(folder)
             _check(config, written.folder, written.owner, config.option("generated", "DIR"))

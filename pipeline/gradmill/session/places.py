@@ -120,7 +120,7 @@ def remove_orphans(build: Build) -> None:
     current = {*places.values(), *map(build.outputs.place, others)}
     roots = set(map(os.path.realpath, build.config.families_by_folder))
     old = [path for path in record.paths() if path not in current]
-    if build.config.places.tree:
+    if build.config.requested.tree:
         own = set(map(_unsharded, current))  # a description may give files names that no family knows
         old = [path for path in old if _unsharded(path) in own or _is_requested(build, path)]
     remove_old(build, old)
@@ -159,7 +159,7 @@ def _is_requested(build: Build, path: str) -> bool:
     for root, families in build.config.families_by_folder.items():
         name = os.path.relpath(path.removesuffix(".d"), os.path.realpath(root))
         template = os.path.basename(source_of(path) or name)
-        if any(FAMILIES[each].owns(name) and build.config.places.has(each, template) for each in families):
+        if any(FAMILIES[each].owns(name) and build.config.requested.has(each, template) for each in families):
             return True
     return False
 
@@ -168,7 +168,7 @@ def _report_unrecorded(build: Build, others: Set[str]) -> None:
     """Reports files with the head of a generated file, unless they are in `others`: the folder has no intact record,
     and gradmill may have written them. In a tree, which has files of other builds, only those that are made from the
     source of a file in `others`."""
-    tree, unknown = build.config.places.tree, []
+    tree, unknown = build.config.requested.tree, []
     own = {source_of(path) for path in others} if tree else None
     for folder in _folders(build):
         for path in files_in(folder):
@@ -185,7 +185,7 @@ def _report_unrecorded(build: Build, others: Set[str]) -> None:
 
 def _folders(build: Build) -> list[str]:
     """The folders that may have files of some layout, family or release."""
-    tree, found = build.config.places.tree, set()
+    tree, found = build.config.requested.tree, set()
     for root, families in build.config.families_by_folder.items():
         for family in map(FAMILIES.__getitem__, families):
             folder = root if tree else os.path.join(root, family.folder)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from gradmill.families.places import LOADING, MATCHING
+from gradmill.families.subsets import LOADING, MATCHING
 from gradmill.problems.problem import Problem
 from gradmill.session.roots import ANALYSIS
 from gradmill.session.settings.config import Config

@@ -87,7 +87,7 @@ class StaleUnits:
         """The dirty blocks of a file, each with its units that have dirty texts."""
         from gradmill.stages.arrangement import files, groups, units_of
         from gradmill.stages.emit import text
-        from gradmill.stages.shard import block, blocks, ordered, ordered_places, parts
+        from gradmill.stages.shard import block, blocks, ordered, parts, sorted_keys
 
         db, at = self._build.db, (*self._build.layout, name)
         if db.is_clean(parts, *at):
@@ -108,7 +108,7 @@ class StaleUnits:
                 members = [(family, unit) for unit in groups.item(db, *at, group) or ()]
             if members:
                 yield key, members
-        for key in ordered_places(db, *at):
+        for key in sorted_keys(db, *at):
             if not db.is_clean(ordered, *key):
                 members = self._dirty_deps(text, ordered, key)
                 yield (), [(key[3], unit) for unit in units_of(db, *at)] if members is None else members

@@ -45,7 +45,7 @@ def find_spec_set(specs: str, known: Templates, release: str = "") -> SpecSet:
     return replace(plain, looked_for=(path, *plain.looked_for)) if path != specs else plain
 
 
-def mark_of_set(folder: str) -> str:
+def set_file_in(folder: str) -> str:
     """The file that identifies a folder as a spec set, "" if it is none."""
     places = (NAME, *(layout["native"] for layout in (FILE_NAMES, PACKAGED, CHECKOUT)))
     return next((place for place in places if os.path.isfile(os.path.join(folder, place))), "")
@@ -54,8 +54,8 @@ def mark_of_set(folder: str) -> str:
 _LAYOUTS = ((FILE_NAMES, "templates"), (PACKAGED, "autograd/templates"), (CHECKOUT, _CHECKOUT_TEMPLATES))
 
 
-def marks() -> tuple[str, ...]:
-    """The paths in a folder that decide what `mark_of_set` and `wholes` return."""
+def set_files() -> tuple[str, ...]:
+    """The paths in a folder that decide what `set_file_in` and `wholes` return."""
     return (NAME, *(path for layout, templates in _LAYOUTS for path in (*(layout[r] for r in NEEDED), templates)))
 
 
@@ -77,24 +77,24 @@ def set_around(folders: Iterable[str], *, complete: bool = False) -> tuple[str, 
     `complete`: such folders are passed over."""
     part = ("", "")
     for folder in folders:
-        mark = mark_of_set(folder)
-        found = wholes(folder) if mark else []
+        set_file = set_file_in(folder)
+        found = wholes(folder) if set_file else []
         if len(found) == 1:
             if part == ("", "") or _contains(folder, found[0], part):
                 return folder, found[0]
             break
-        if mark and not complete:
+        if set_file and not complete:
             if found:
                 raise SpecError(f"{_this(folder)} has several sets: {', '.join(found)}", _which(folder))
-            part = part if part[1] else (folder, mark)
+            part = part if part[1] else (folder, set_file)
     if part[1]:
         raise SpecError(f"{_this(part[0])} has {part[1]}, but not all files of a spec set", _which(part[0]))
     return "", ""
 
 
-def _contains(folder: str, mark: str, part: tuple[str, str]) -> bool:
+def _contains(folder: str, set_file: str, part: tuple[str, str]) -> bool:
     """Whether a set has a file in a folder below it; one with a description may have any."""
-    return mark == NAME or os.path.samefile(os.path.join(folder, mark), os.path.join(*part))
+    return set_file == NAME or os.path.samefile(os.path.join(folder, set_file), os.path.join(*part))
 
 
 def _this(folder: str) -> str:

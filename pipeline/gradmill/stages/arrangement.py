@@ -22,8 +22,8 @@ from gradmill.stages.set import (
     is_described,
     own_templates,
     place_of_key,
-    places,
     release,
+    requested_files,
     spec_set,
 )
 from gradmill.stages.tags import odd_tag, tags
@@ -83,7 +83,7 @@ def _twice(db: Database, file: File, problem: str) -> Problem:
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
     """The requested files of a family; none if there is an error, which is reported."""
-    at = places(db)
+    at = requested_files(db)
     try:
         planned = [
             file for file in _planned_files(db, family, layout) if at.has(family, file.made_of.rpartition("/")[2])

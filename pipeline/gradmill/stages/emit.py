@@ -22,9 +22,9 @@ def text(db: Database, family: str, name: str) -> dict[str, str]:
     return _tidy(db, rendered(db, family, name))
 
 
-def marked(db: Database, family: str, name: str) -> dict[str, str]:
-    """The text of a unit in pieces, each formula between marks that name its field of the unit's entry."""
-    return _tidy(db, rendered(db, family, name, marks=True))
+def with_markers(db: Database, family: str, name: str) -> dict[str, str]:
+    """The text of a unit in pieces, each formula between markers that name its field of the unit's entry."""
+    return _tidy(db, rendered(db, family, name, markers=True))
 
 
 def _tidy(db: Database, pieces: dict[str, str]) -> dict[str, str]:
@@ -38,9 +38,9 @@ def raw_text(db: Database, family: str, name: str) -> dict[str, str]:
     return rendered(db, family, name)
 
 
-def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
-    """The text of a unit in pieces, each as within a line; none if the unit has errors. `marks`: as of `render`."""
-    pieces = upstream_pieces(db, family, name, marks=marks)
+def rendered(db: Database, family: str, name: str, *, markers: bool = False) -> dict[str, str]:
+    """The text of a unit in pieces, each as within a line; none if the unit has errors. `markers`: as of `render`."""
+    pieces = upstream_pieces(db, family, name, markers=markers)
     described = FAMILIES[family].described and release(db).described
     member = unit(db, family, name) if pieces and described else None
     if member is None:
@@ -55,14 +55,14 @@ def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> di
     return with_slots(db, family, member, pieces)
 
 
-def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
-    """The pieces of a unit before any override of a description. `marks`: as of `render`."""
+def upstream_pieces(db: Database, family: str, name: str, *, markers: bool = False) -> dict[str, str]:
+    """The pieces of a unit before any override of a description. `markers`: as of `render`."""
     kind = FAMILIES[family]
     subject = found(kind.subject)(db, name)
     if subject is None:
         return {}
     try:
-        return kind.render(subject, release(db), marks=marks)
+        return kind.render(subject, release(db), markers=markers)
     except SpecError as error:
         for each in (error, *error.others):
             problem = problem_of(each, *_place(db, family, name, each))

@@ -54,7 +54,7 @@ class Members(Struct, frozen=True, array_like=True):
 class Variants(Members, frozen=True, array_like=True):
     """The functional, the out, the in-place and the mutable variant of an operator, or one function."""
 
-    places: list[int]  # of each function among those of the operator
+    positions: list[int]  # of each function among those of the operator
 
 
 class Printed(Members, frozen=True, array_like=True):
@@ -69,9 +69,9 @@ def groups(db: Database, bucket: str) -> dict[str, Variants]:
     listed = heads(db, bucket)
     plain = [head for _, head in listed]
     before = {i: min(group.values()) for group in group_variants(plain)[0] for i in group.values()}
-    places, counts = [], Counter[str]()
+    positions, counts = [], Counter[str]()
     for head in plain:
-        places.append(counts[head.base])
+        positions.append(counts[head.base])
         counts[head.base] += 1
     found = {}
     for indices in complete_groups(plain):
@@ -82,7 +82,7 @@ def groups(db: Database, bucket: str) -> dict[str, Variants]:
             op=head.name,
             first=name,
             before=listed[before[indices[0]]][0],
-            places=[places[i] for i in indices],
+            positions=[positions[i] for i in indices],
         )
     return found
 
@@ -94,7 +94,7 @@ def printed(db: Database, bucket: str) -> dict[str, Printed]:
     found: dict[str, Printed] = {}
     for group in groups(db, bucket).values():
         if len(group.functions) > 1:
-            first = group.functions[group.places.index(min(group.places))]
+            first = group.functions[group.positions.index(min(group.positions))]
             found[VARIANTS + first] = Printed(
                 functions=group.functions, operator=group.operator, op=group.op, first=first, before=first
             )

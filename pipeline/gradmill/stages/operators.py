@@ -34,7 +34,7 @@ _ATEN = 4  # the rank of rules that only ATen's code depends on
 class Grouped(Members, frozen=True, array_like=True):
     """The functions of an operator, in the order of the file."""
 
-    groups: list[list[int]]  # its groups, as places in `functions`
+    groups: list[list[int]]  # its groups, as positions in `functions`
 
 
 @table
@@ -45,7 +45,7 @@ def operators(db: Database, bucket: str) -> dict[str, Grouped]:
 
 
 def _grouped(name: str, own: list[Variants]) -> Grouped:
-    place = {each: at for group in own for each, at in zip(group.functions, group.places)}
+    place = {each: at for group in own for each, at in zip(group.functions, group.positions)}
     functions = sorted(place, key=place.__getitem__)
     indices = [[functions.index(each) for each in group.functions] for group in own]
     return Grouped(functions, operator=name, op=name, first=functions[0], before=functions[0], groups=indices)

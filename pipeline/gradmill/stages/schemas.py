@@ -217,8 +217,8 @@ def all_heads(db: Database) -> list[Listed]:
 
 
 @query
-def places(db: Database) -> dict[str, int]:
-    """The places of all functions: declared ones in the order of the file, then generated ones, each by the first of
+def positions(db: Database) -> dict[str, int]:
+    """The positions of all functions: declared ones in the order of the file, then generated ones, each by the first of
     its variants in the file."""
     declared_at = {entry: i for i, entry in enumerate(db.names(entries, "native"))}
     made = ((name, own.first) for bucket in db.names(buckets) for name, own in generated(db, bucket).items())
@@ -227,8 +227,8 @@ def places(db: Database) -> dict[str, int]:
 
 def in_order(db: Database, items: Iterable[T], function: Callable[[T], str]) -> list[T]:
     """Items of functions in the order of these. `function` returns the function of an item."""
-    place, listed = places(db), list(items)
-    at = [place[function(each)] for each in listed]
+    position, listed = positions(db), list(items)
+    at = [position[function(each)] for each in listed]
     return [listed[i] for i in sorted(range(len(at)), key=at.__getitem__)]
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gradmill.model.aten import USUAL, AtenRequest
 from gradmill.model.layers import HookFile, SpecSource
-from gradmill.model.places import EVERYWHERE, Places
+from gradmill.model.requested_files import EVERYWHERE, RequestedFiles
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
 from gradmill.query.query import query, unordered
@@ -27,7 +27,7 @@ RELEASE = "release"  # the input with the release that the set is read as
 FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
 ATEN = "aten"  # the input with the options of a build of ATen; missing without any
-PLACES = "places"  # the input with the requested files and their folders; missing without a subset and tree=
+REQUESTED_FILES = "requested files"  # with their folders; missing without a subset and tree=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
 INCLUDES = "includes"  # the input with how generated files include others; missing unless a family's files do
 UNREADABLE = "unreadable"  # the input with the reasons why files could not be read
@@ -164,10 +164,10 @@ def asked_families(db: Database) -> list[str]:
 
 
 @query
-def places(db: Database) -> Places:
+def requested_files(db: Database) -> RequestedFiles:
     """The requested files and their folders."""
-    data = db.input(PLACES)
-    return msgspec.msgpack.decode(data, type=Places) if data else EVERYWHERE
+    data = db.input(REQUESTED_FILES)
+    return msgspec.msgpack.decode(data, type=RequestedFiles) if data else EVERYWHERE
 
 
 class Includes(Struct, frozen=True):

@@ -26,7 +26,7 @@ from gradmill.families.file import (
     joined,
 )
 from gradmill.families.hook_files.files import HOOK_FILES
-from gradmill.families.line_directives import directed, numbered, unmarked
+from gradmill.families.line_directives import directed, numbered, without_markers
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Hole, Template, Value, dense, indented, template_text
 from gradmill.problems.problem import Problem, Role, SpecError, problem_of
@@ -34,7 +34,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import Parts, query, unkept
 from gradmill.specs.text import conflict_marker
 from gradmill.stages.arrangement import file_of, files, groups, units_of
-from gradmill.stages.emit import marked, raw_text, rendered, text
+from gradmill.stages.emit import raw_text, rendered, text, with_markers
 from gradmill.stages.operator_files import digest_of_all, digests_of_each, distinct
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets
@@ -56,13 +56,13 @@ class Blocks(Struct, frozen=True, array_like=True):
     family: str
     piece: str
     indent: str
-    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces; or
+    form: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces; or
     # WRAPPED, and `piece` is the template
 
     @property
-    def place(self) -> str:
-        """The place as part of a key."""
-        return f"{self.indent}|{self.marks}|{self.piece}"
+    def key(self) -> str:
+        """What is printed there, as part of a key."""
+        return f"{self.indent}|{self.form}|{self.piece}"
 
 
 @query
@@ -92,12 +92,12 @@ def placed(db: Database, family: str, members: Mapping[str, Mapping[str, str]], 
 
 
 def _with_lines(db: Database, family: str, unit: str, piece: str, own: str) -> str:
-    """A piece with directives for the lines of its formulas; `own` unchanged if marks would change other text, as they
-    do if a description replaces text that is partly a formula's."""
-    in_marks = FAMILIES[family].piece(marked(db, family, unit), piece)
-    if unmarked(in_marks) != own:
+    """A piece with directives for the lines of its formulas; `own` unchanged if markers would change other text, as
+    they do if a description replaces text that is partly a formula's."""
+    in_markers = FAMILIES[family].piece(with_markers(db, family, unit), piece)
+    if without_markers(in_markers) != own:
         return own
-    return directed(in_marks, lambda field: place_of_field(db, family, unit, field))
+    return directed(in_markers, lambda field: place_of_field(db, family, unit, field))
 
 
 @query
@@ -185,10 +185,10 @@ def ordered(db: Database, layout: str, shards: int, name: str, family: str, plac
     return "\n".join(indented(each, indent, trim=release(db).trims_lines) for each in different)
 
 
-def ordered_places(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
+def sorted_keys(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
     """The keys of all sorted texts of a file."""
-    holes = [part for part in _holes_of(db, layout, shards, name) if part.marks == SORTED]
-    return [(layout, shards, name, hole.family, hole.place) for hole in holes]
+    holes = [part for part in _holes_of(db, layout, shards, name) if part.form == SORTED]
+    return [(layout, shards, name, hole.family, hole.key) for hole in holes]
 
 
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
@@ -226,10 +226,10 @@ def _origins(db: Database, content: Pieces) -> str:
 
 def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
     """The keys of all blocks of a file."""
-    holes = [part for part in _holes_of(db, layout, shards, name) if part.marks != SORTED]
+    holes = [part for part in _holes_of(db, layout, shards, name) if part.form != SORTED]
     if not holes:
         return []
-    places = "\n".join(hole.place for hole in holes)
+    places = "\n".join(hole.key for hole in holes)
     return [(layout, shards, name, group, holes[0].family, places) for group in db.names(groups, layout, shards, name)]
 
 
@@ -250,7 +250,7 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
         *(db.digest(text, family, unit) for family, unit in apart),
         db.digest(outline, *at),
         *(db.digest(block, *key) for key in blocks(db, *at)),
-        *(db.digest(ordered, *key) for key in ordered_places(db, *at)),
+        *(db.digest(ordered, *key) for key in sorted_keys(db, *at)),
     ]
 
 
@@ -272,8 +272,8 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
     encoded: list[bytes | memoryview] = []
     place = 0
     for part in filled:
-        if isinstance(part, Blocks) and part.marks == SORTED:
-            encoded.append(ordered(db, layout, shards, name, part.family, part.place).encode())
+        if isinstance(part, Blocks) and part.form == SORTED:
+            encoded.append(ordered(db, layout, shards, name, part.family, part.key).encode())
         elif isinstance(part, Blocks):
             texts = [(at, each[place]) for at, each in listed]
             for _, between, own in joined(texts):

@@ -69,15 +69,15 @@ def _text(results: Sequence[Explanation | Line | Edit]) -> str:
 
 def explainer(session: Session) -> Explainer:
     """The explainer of a session. Its stages must be up to date."""
-    from gradmill.reports.explain import Explainer, Places
+    from gradmill.reports.explain import BuildPaths, Explainer
     from gradmill.reports.trail import row
 
     rows = {stage: row(*session.stages.root(stage)) for stage in session.stages.analysis}
     specs = session.config.specs
-    places = Places(
+    paths = BuildPaths(
         {role: str(at) for role, at in specs.files.items()},
         {name: str(at) for name, at in specs.templates.items()},
         session.path,
         lambda name, digest: session.outputs.has_digest(session.path(name), digest),
     )
-    return Explainer(session.db, session.layout, places, rows)
+    return Explainer(session.db, session.layout, paths, rows)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
 from gradmill.families.family import Family, Layout
-from gradmill.families.places import SUBSETS
+from gradmill.families.subsets import SUBSETS
 from gradmill.families.table import FAMILIES
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest

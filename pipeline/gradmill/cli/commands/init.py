@@ -13,7 +13,7 @@ from gradmill.io.files import put_file
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError
 from gradmill.session.settings.variables import VARIABLES
-from gradmill.specs.find import mark_of_set
+from gradmill.specs.find import set_file_in
 
 # docs/vendors.md shows all these files, and explains them.
 _FOLDER = Path(__file__).parents[1] / "new_set"
@@ -41,8 +41,8 @@ def init(folder: str, base: str = "") -> list[str]:
     texts |= _OF_VERIFY if "python" in VARIABLES else {}
     paths = {name: os.path.normpath(os.path.join(folder, name)) for name in texts}
     there = [path for path in paths.values() if os.path.lexists(path)]
-    if os.path.isdir(folder) and (mark := mark_of_set(folder)):
-        there = there or [os.path.normpath(os.path.join(folder, mark))]
+    if os.path.isdir(folder) and (set_file := set_file_in(folder)):
+        there = there or [os.path.normpath(os.path.join(folder, set_file))]
     if there:
         raise SpecError(f"init: {there[0]}: there is such a file", "name another folder: gradmill init FOLDER")
     os.makedirs(folder, exist_ok=True)

@@ -14,7 +14,7 @@ from gradmill.cli.commands.request import Failed
 from gradmill.io.files import replace_file
 from gradmill.problems import plain
 from gradmill.problems.problem import SpecError
-from gradmill.session.output.outputs import has_mark, identities, refusal, refused
+from gradmill.session.output.outputs import has_in_head, identities, refusal, refused
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_against
 from gradmill.session.settings.variables import REVISION
@@ -40,7 +40,7 @@ def write_output(build: Session, data: bytes, path: str) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
-    if problem := refusal(path, identities(build.inputs.spec_paths()), has_mark(b"")):
+    if problem := refusal(path, identities(build.inputs.spec_paths()), has_in_head(b"")):
         raise refused(path, problem, "--output FILE")
     try:
         replace_file(path, data)

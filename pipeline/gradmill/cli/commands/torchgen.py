@@ -15,7 +15,7 @@ from typing import ClassVar
 from gradmill.cli.commands.script import Arguments, Script, build_files, check_selection, is_same, refuse
 from gradmill.releases.model import Release
 from gradmill.session.settings.config import SHIM_HEADERS, read_config
-from gradmill.specs.find import mark_of_set
+from gradmill.specs.find import set_file_in
 
 SOURCES = "sources"
 TYPES = ("headers", SOURCES, "declarations_yaml")
@@ -179,7 +179,7 @@ def _set_at(source: str, specs: str) -> str:
     path = os.path.normpath(source)
     for folder in (_ATEN, _PACKAGED):
         root = path.removesuffix(folder)
-        if root != path and mark_of_set(root := os.path.normpath(root or os.curdir)):
+        if root != path and set_file_in(root := os.path.normpath(root or os.curdir)):
             alone = folder == _ATEN and not os.path.exists(os.path.join(root, _VERSION))
             checkout = specs or (os.curdir if alone and os.path.isfile(_VERSION) else root)
             if checkout != root:

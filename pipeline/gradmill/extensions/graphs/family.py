@@ -41,7 +41,7 @@ class Graphs(Family):
             for ending in ENDINGS
         ]
 
-    def render(self, subject: dict[str, str], release: Release, *, marks: bool = False) -> dict[str, str]:
+    def render(self, subject: dict[str, str], release: Release, *, markers: bool = False) -> dict[str, str]:
         """The pieces themselves: the stage has rendered them."""
         return subject
 

@@ -9,7 +9,7 @@ from gradmill.extensions.graphs.model import Custom, Value
 from gradmill.extensions.graphs.passes.functionalize.names import identifier
 from gradmill.extensions.graphs.passes.functionalize.program import Functional
 from gradmill.extensions.graphs.passes.gradients import Backward
-from gradmill.extensions.graphs.passes.needs import Places, Row
+from gradmill.extensions.graphs.passes.needs import AnyOf, Row
 from gradmill.families.nodes.plan import NodePlan
 
 
@@ -18,7 +18,7 @@ class Returned(Struct, frozen=True):
 
     name: str
     value: Value
-    needs: Places
+    needs: AnyOf
     slot: str  # values with the same gradient share a slot
     listed: bool = False
 
@@ -28,9 +28,9 @@ class RequiresGrad(Struct, frozen=True):
 
     rows: tuple[Row, ...]
     decided: dict[str, list[Row]]  # by the values with gates: the rows that are known once a value is computed
-    values: dict[str, Places]  # by the value's name
-    checks: tuple[Places, ...]  # of each check
-    refusals: dict[int, Places]  # of each ErrorIfRequiresGrad step, by its index
+    values: dict[str, AnyOf]  # by the value's name
+    checks: tuple[AnyOf, ...]  # of each check
+    refusals: dict[int, AnyOf]  # of each ErrorIfRequiresGrad step, by its index
 
     @property
     def gates(self) -> list[Row]:

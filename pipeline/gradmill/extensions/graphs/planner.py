@@ -28,7 +28,7 @@ from gradmill.extensions.graphs.passes.functionalize.program import (
 from gradmill.extensions.graphs.passes.functionalize.transform import functional
 from gradmill.extensions.graphs.passes.gradients import CallBlock
 from gradmill.extensions.graphs.passes.keep.aliases import Aliases, label
-from gradmill.extensions.graphs.passes.needs import Places
+from gradmill.extensions.graphs.passes.needs import AnyOf
 from gradmill.extensions.graphs.plan import (
     CondPlan,
     GraphPlan,
@@ -114,11 +114,11 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
     backward = plan_backward(program, operators, histories, aliases, outputs, lists, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
-    named = ((name, _places(histories, Ref(name))) for name in sorted(names_in(program.steps)))
-    values = {name: places for name, places in named if places}
-    checks = tuple(_places(histories, *check.values) for check in program.checks)
+    named = ((name, _any_of(histories, Ref(name))) for name in sorted(names_in(program.steps)))
+    values = {name: any_of for name, any_of in named if any_of}
+    checks = tuple(_any_of(histories, *check.values) for check in program.checks)
     steps = enumerate(program.steps)
-    refusals = {i: _places(histories, *step.values) for i, step in steps if isinstance(step, ErrorIfRequiresGrad)}
+    refusals = {i: _any_of(histories, *step.values) for i, step in steps if isinstance(step, ErrorIfRequiresGrad)}
     needs = RequiresGrad(tuple(histories.rows.rows), histories.rows.decided, values, checks, refusals)
     planned = {
         identity: OperatorPlan(
@@ -139,8 +139,8 @@ def _signature(function: NativeFunction, release: Release) -> Signature:
     return replace(signature_of(function, release), operator=name_of(function))
 
 
-def _places(histories: Histories, *values: Value) -> Places:
-    return histories.rows.places(histories.needs(Many(values)))
+def _any_of(histories: Histories, *values: Value) -> AnyOf:
+    return histories.rows.any_of(histories.needs(Many(values)))
 
 
 def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]:
@@ -152,7 +152,7 @@ def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]
         values += [(copied.value, False) for shown in _shown(output) for copied in shown.copies]
     for value, listed in values:
         slot = histories.slot(value)
-        needs = _places(histories, slot)
+        needs = _any_of(histories, slot)
         if listed and needs:
             raise _list_returned(program, value)
         returned.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))

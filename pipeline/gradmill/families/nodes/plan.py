@@ -118,10 +118,12 @@ def _gradient(
     return Gradient(formula, own, checks, "grad_input_mask" in formula)
 
 
-def marked(plan: NodePlan) -> NodePlan:
-    """The plan with marks around its formulas that name their inputs; they become `#line` directives."""
+def with_markers(plan: NodePlan) -> NodePlan:
+    """The plan with markers around its formulas that name their inputs; they become `#line` directives."""
     gradients = (
-        replace(each, formula=line_directives.marked(each.formula, ", ".join(input_.name for input_ in each.inputs)))
+        replace(
+            each, formula=line_directives.with_markers(each.formula, ", ".join(input_.name for input_ in each.inputs))
+        )
         for each in plan.gradients
     )
     return replace(plan, gradients=tuple(gradients))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradmill.families.family import DECLARATION, DEFINITION
 from gradmill.families.nodes.files import INITIALIZER, PROPERTIES
-from gradmill.families.nodes.plan import Gradient, NodePlan, Saved, marked, plan
+from gradmill.families.nodes.plan import Gradient, NodePlan, Saved, plan, with_markers
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import Value
 from gradmill.model.autograd import Reverse
@@ -16,11 +16,11 @@ _DEFINITION = ("gradient_function", "ivalue_function", "apply", "compiled_args",
 _ANY_DEFINED = "bool any_grad_defined = any_variable_defined(grads);"
 
 
-def render(info: Reverse, release: Release, *, marks: bool = False) -> dict[str, str]:
-    """The pieces of a Node. `marks`: whether formulas stand between marks that name their inputs. Raises SpecError for
-    an attribute that cannot be saved."""
+def render(info: Reverse, release: Release, *, markers: bool = False) -> dict[str, str]:
+    """The pieces of a Node. `markers`: whether formulas stand between markers that name their inputs. Raises SpecError
+    for an attribute that cannot be saved."""
     of = plan(info, release)
-    of = marked(of) if marks else of
+    of = with_markers(of) if markers else of
     pieces = {INITIALIZER: initializer(of, release), PROPERTIES: properties(of, release)}
     return {DECLARATION: declaration(of, release), DEFINITION: definition(of, release), **pieces}
 

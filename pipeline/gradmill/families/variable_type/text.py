@@ -21,9 +21,9 @@ from gradmill.releases.model import BOXED_FALLBACK, Release
 from gradmill.rules.matching.differentiability import differentiable_outputs
 
 
-def render(of: FunctionWithDerivatives, release: Release, *, marks: bool = False) -> dict[str, str]:
-    """The pieces of a function, by name. `marks`: whether forward formulas stand between marks that name their outputs.
-    Raises SpecError for derivatives that no kernel can have."""
+def render(of: FunctionWithDerivatives, release: Release, *, markers: bool = False) -> dict[str, str]:
+    """The pieces of a function, by name. `markers`: whether forward formulas stand between markers that name their
+    outputs. Raises SpecError for derivatives that no kernel can have."""
     text, function, name = TEXT.of(release), of.function, str(of.function.func.name)
     if function.manual_kernel_registration:
         raise SpecError(
@@ -42,7 +42,7 @@ def render(of: FunctionWithDerivatives, release: Release, *, marks: bool = False
         key = derivative.dispatch_key if derivative is not None else DEFAULT_KEY
         kernel = kernel_name(function.func, key)
         try:
-            pieces[definition_of(key)] = _definition(function, derivative, kernel, release, marks=marks)
+            pieces[definition_of(key)] = _definition(function, derivative, kernel, release, markers=markers)
         except SpecError as error:
             error.role = "derivatives" if derivative is not None else None
             raise
@@ -64,7 +64,7 @@ def falls_back(function: NativeFunction, release: Release) -> bool:
 
 
 def _definition(
-    function: NativeFunction, derivative: KernelDerivative | None, name: str, release: Release, *, marks: bool
+    function: NativeFunction, derivative: KernelDerivative | None, name: str, release: Release, *, markers: bool
 ) -> str:
     subject = subject_of(function, derivative, release)
     tracked, has_forward = subject.tracked, derivative is not None and bool(derivative.forward)
@@ -79,7 +79,7 @@ def _definition(
         *(before_call(subject, flags(subject), saves[0]) if tracked else ()),
         *call(subject, any_tangent(subject) if decomposed else ""),
         *(history(subject) if tracked else ()),
-        *forward(subject, decomposed=decomposed, marks=marks),
+        *forward(subject, decomposed=decomposed, markers=markers),
         *(after_all(subject, saves[1]) if tracked else ()),
         *(["reset_grad_accumulator(self);"] if resets else ()),
         *([f"return {result};"] if result else ()),

@@ -76,7 +76,7 @@ def _units(db: Database, families: Iterable[str]) -> Iterator[tuple[tuple[str, s
 def _read(db: Database, at: At, file: File, texts: dict[Key, dict[str, str]]) -> CodeFile:
     """A file. Adds the texts of its units, unless they are known from another shard."""
     parts = outline(db, *at, file.name)
-    places = tuple(part.place for part in parts if isinstance(part, Blocks) and part.marks != SORTED)
+    places = tuple(part.key for part in parts if isinstance(part, Blocks) and part.form != SORTED)
     name = "".join(file.name.rsplit(file.shard, 1)) if file.shard else file.name
     keys = {unit: (file.family, name, unit) for unit in (units_of(db, *at, file.name) if places else ())}
     new = [unit for unit, key in keys.items() if not texts.get(key, {}).keys() >= {*places}]
@@ -106,6 +106,6 @@ def _of_each(db: Database, at: At, name: str, whole: CodeFile) -> dict[str, Code
 
 
 def _placeholder(db: Database, at: At, name: str, hole: Blocks) -> str:
-    if hole.marks == SORTED:
-        return ordered(db, *at, name, hole.family, hole.place)
+    if hole.form == SORTED:
+        return ordered(db, *at, name, hole.family, hole.key)
     return f"{hole.indent}${{{hole.piece}}}"

@@ -74,7 +74,7 @@ def explain_line(of: Explainer, path: str, line: int, also: Sequence[str] = ()) 
 
 def _check(of: Explainer, path: str, name: str) -> None:
     """Raises a SpecError if the file is missing or not up to date: its lines would mean nothing."""
-    own = of.places.path(name)
+    own = of.paths.path(name)
     data = read_file(path)
     at, data = (path, data) if data is not None else (own, read_file(own))
     if data is None:
@@ -88,7 +88,7 @@ def _of_template(of: Explainer, path: str, name: str, line: int, owner: Owner) -
     template = file.template if file is not None else ""
     if not template or owner.in_template < 0:
         return Line(path, line, "a line of no unit, added by the layout", ())
-    at = of.places.templates.get(template, template)
+    at = of.paths.templates.get(template, template)
     return Line(path, line, "a line of the template", (Source(at, owner.in_template),))
 
 
@@ -117,4 +117,4 @@ def _sources(of: Explainer, at: UnitKey, printed: Unit) -> Iterable[Source]:
     for role in ("derivatives", "native"):
         for end in ends:
             if end[0] == ITEM and end[2] == role:
-                yield Source(*of.trail.place(end, of.places.specs))
+                yield Source(*of.trail.place(end, of.paths.specs))

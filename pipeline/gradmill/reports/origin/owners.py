@@ -70,13 +70,13 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
         return
     within = units_of(db, *layout, file.name)
     for hole, part in zip(template_of(db, file).parts, outline(db, *layout, file.name)):
-        if isinstance(part, Blocks) and part.marks == SORTED:
-            whole = ordered(db, *layout, file.name, file.family, part.place)
+        if isinstance(part, Blocks) and part.form == SORTED:
+            whole = ordered(db, *layout, file.name, file.family, part.key)
             listed = ((unit, text(db, file.family, unit)) for unit in within)
             each_of = [(unit, own.get(piece, "")) for unit, own in listed for piece in part.piece.split(",")]
             yield from _split_by_pieces(whole, (((file.family, unit), each) for unit, each in each_of))
         elif isinstance(part, Blocks):
-            texts = ((unit, ended(each)) for unit, each in _placed(db, layout, file, part.place))
+            texts = ((unit, ended(each)) for unit, each in _placed(db, layout, file, part.key))
             yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
         elif isinstance(hole, Hole) and hole.name in file.pieces:
             piece, kind = file.pieces[hole.name].name, FAMILIES[file.family]

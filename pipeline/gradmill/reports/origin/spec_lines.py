@@ -40,7 +40,7 @@ class SpecLines:
 
     def __init__(self, explainer: Explainer) -> None:
         self._db = explainer.db
-        self._files = explainer.places.specs  # the path of each spec file, by key
+        self._files = explainer.paths.specs  # the path of each spec file, by key
         self._explainer = explainer
 
     @property

@@ -29,7 +29,7 @@ SYM_INT = "c10::SymInt"
 class Rewrite(Struct, frozen=True):
     """An expression over an argument that is saved in place of the argument.
 
-    `{}` is the argument's name; in `expr` and `result` it is `{name}`. Every match contains `mark`.
+    `{}` is the argument's name; in `expr` and `result` it is `{name}`. Every match contains `literal`.
     """
 
     pattern: str
@@ -37,11 +37,11 @@ class Rewrite(Struct, frozen=True):
     type: str
     expr: str = ""  # evaluated in the forward pass; the matched text if empty
     result: str = ""  # its replacement in the formula; the saved attribute if empty
-    mark: str = ""  # the text of the pattern around the name, up to a group
+    literal: str = ""  # the text of the pattern around the name, up to a group
 
     def __post_init__(self) -> None:
         text = self.pattern.removeprefix("{}").removeprefix(".")
-        force_setattr(self, "mark", re.split(r"\{\}|\(-", text)[0].replace("\\", ""))
+        force_setattr(self, "literal", re.split(r"\{\}|\(-", text)[0].replace("\\", ""))
 
 
 _OPTIONAL_SIZES = "{optional_tensor_sizes}"  # a fact of the release
@@ -83,10 +83,10 @@ _REFUSED = (
 def replaced_within(formula: str, names: Sequence[str]) -> Iterator[SpecError]:
     """Suspicions about expressions of `REWRITES` behind `at::`, or at the end of a longer name: upstream replaces them
     there, too, and keeps what is in front. `names` are those of arguments and outputs, in their order."""
-    marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]
+    likely = [rewrite for rewrite in REWRITES if rewrite.literal in formula]
     replaced: set[int] = set()  # the ends of expressions
-    for name in names if marked else ():
-        for match in (found for each in marked for found in identifiers.pattern(each.pattern, name).finditer(formula)):
+    for name in names if likely else ():
+        for match in (found for each in likely for found in identifiers.pattern(each.pattern, name).finditer(formula)):
             before, call = _CONTINUED.findall(formula[: match.start()])[0], match.group()
             if before and match.end() not in replaced:
                 problem = f"'{call}' is replaced by what is saved of '{name}', and '{before}' stays in front"
@@ -120,13 +120,13 @@ def save(
     `var_names` are the inputs that the formula computes gradients of.
     """
     saved: list[SavedAttribute] = []
-    marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]  # a rewritten expression has no mark
+    likely = [rewrite for rewrite in REWRITES if rewrite.literal in formula]  # a rewritten expression has no literal
     for bound, type_ in candidates:
         name = bound.rpartition(".")[2] if bound == REDUNDANT_MEMORY_FORMAT else bound
         is_word = identifiers.is_word(name)
         if is_word and name not in formula:
             continue
-        for rewrite in marked if is_word else REWRITES:
+        for rewrite in likely if is_word else REWRITES:
             formula = _apply(
                 rewrite=rewrite, formula=formula, name=name, var_names=var_names, saved=saved, release=release
             )

@@ -38,7 +38,7 @@ CHANGED = "this file was changed after gradmill generated it"
 _KINDS = {S_IFLNK: "there is a link, which gradmill did not create", S_IFDIR: "there is a folder"}
 _NO_FILE = "there is something that is not a regular file"
 
-_MARK = regex(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines of every generated file
+_SOURCE = regex(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines of every generated file
 _HEAD = 4096
 _READS = 20  # of a file system's clock, within one tick
 _STAMP = b"gradmill stamp\n"
@@ -122,13 +122,13 @@ def source_of(path: str) -> str:
 
 def source_in(head: bytes) -> str:
     """The source that `head`, the first bytes of a file, names. "" if it names none."""
-    match = _MARK.search(head)
+    match = _SOURCE.search(head)
     return match[1].decode(errors="replace") if match is not None else ""
 
 
-def has_mark(mark: bytes) -> HeadTest:
-    """A test for files with `mark` in their head."""
-    return lambda head: mark in head
+def has_in_head(text: bytes) -> HeadTest:
+    """A test for files with `text` in their head."""
+    return lambda head: text in head
 
 
 def is_manifest(head: bytes) -> bool:

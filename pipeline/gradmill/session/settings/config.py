@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from gradmill.doors import load, loaded, readers
 from gradmill.families.hook_files.files import HOOK_FILES
-from gradmill.families.places import ALL, SUBSETS, find_places, prints_any
+from gradmill.families.subsets import ALL, SUBSETS, prints_any, requested_files
 from gradmill.families.table import FAMILIES, TEMPLATES, distinctive
 from gradmill.model.aten import USUAL, AtenRequest
 from gradmill.model.layers import role_of
-from gradmill.model.places import EVERYWHERE, Places
+from gradmill.model.requested_files import EVERYWHERE, RequestedFiles
 from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases import KNOWN, agreed_version, minor, newest_at, resolve, resolve_version
@@ -67,7 +67,7 @@ class Config(Struct, frozen=True):
     warning: str = ""  # about the release
     added: dict[str, Any] = {}  # what extensions read of their own: `Added` by the extension's name
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
-    places: Places = EVERYWHERE  # which of their files are generated, and in which folders
+    requested: RequestedFiles = EVERYWHERE  # which of their files are generated, and in which folders
     operator_headers: bool | None = None  # whether ATen has a header for each operator; None: by default, which is so
     # for ATen's files, and for others not
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
@@ -108,7 +108,7 @@ class Config(Struct, frozen=True):
     def _included_from(self, family: str) -> str:
         """The folder by which the files of a family include one another: in a tree the path that PyTorch's script
         prints, in one folder that of a checkout."""
-        place, folder = FAMILIES[family].in_trees, self.places.folders.get(family, "")
+        place, folder = FAMILIES[family].in_trees, self.requested.folders.get(family, "")
         if not place.checkout:  # as the user names it
             return self.generated
         if not folder or (folder == place.checkout and os.path.normpath(self.generated) == os.curdir):
@@ -146,16 +146,17 @@ class Config(Struct, frozen=True):
     def families_by_folder(self) -> dict[str, tuple[str, ...]]:
         """The folders of generated files, each with the families that have files there or may have had some: all of
         them if there is one folder, the requested ones in a tree, which other builds may share."""
-        if not self.places.tree:
+        if not self.requested.tree:
             return {self.generated: tuple(FAMILIES)}
         at = {
-            name: os.path.normpath(os.path.join(self.generated, folder)) for name, folder in self.places.folders.items()
+            name: os.path.normpath(os.path.join(self.generated, folder))
+            for name, folder in self.requested.folders.items()
         }
         return {folder: tuple(name for name in at if at[name] == folder) for folder in at.values()}
 
     def prints(self, subsets: Iterable[str]) -> bool:
         """Whether some requested file is one of these subsets. A description may print such text into any file."""
-        return self.specs.described is not None or prints_any(self.families, self.places, subsets)
+        return self.specs.described is not None or prints_any(self.families, self.requested, subsets)
 
     @property
     def arrangement(self) -> tuple[str, int]:
@@ -219,7 +220,7 @@ def _read_config(variables: Mapping[str, str]) -> Config:
         more={name: values[name] for variables in loaded("variables") for name in variables()},
         families=families,
         aten=_aten(values, specs, release),
-        places=_places(specs, values, generated),
+        requested=_requested_files(specs, values, generated),
         operator_headers=operator_headers,
         lines=values["lines"],
         **as_read,
@@ -445,12 +446,12 @@ def _dispatch_keys(name: str, values: Mapping[str, Any], specs: SpecSet, release
     return tuple(keys)
 
 
-def _places(specs: SpecSet, values: Mapping[str, Any], generated: str) -> Places:
+def _requested_files(specs: SpecSet, values: Mapping[str, Any], generated: str) -> RequestedFiles:
     requested = values["families"]
     words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else _of_description(specs)
     headeronly, shims = (_from(generated, values[name]) for name in ("headeronly", "shims"))
-    places = find_places(words, values["tree"], shims)
-    return replace(places, moved={TAGS: f"{headeronly}/{os.path.basename(TAGS)}"}) if headeronly else places
+    files = requested_files(words, values["tree"], shims)
+    return replace(files, moved={TAGS: f"{headeronly}/{os.path.basename(TAGS)}"}) if headeronly else files
 
 
 def _from(generated: str, folder: str) -> str:

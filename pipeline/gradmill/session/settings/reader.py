@@ -18,7 +18,7 @@ from gradmill.problems.plain import lines
 from gradmill.problems.problem import SpecError
 from gradmill.session import PROJECT, SETTINGS_FILES
 from gradmill.session.settings.variables import VARIABLES, Flag, check_names, no_such_variable
-from gradmill.specs.find import marks, set_around
+from gradmill.specs.find import set_around, set_files
 from gradmill.specs.location import NAME
 
 COMMAND_LINE, DEFAULT, _FOUND = "command line", "default", "found: "  # sources of a value; others are `file:line`
@@ -83,12 +83,12 @@ def read_settings(given: Mapping[str, str], start: str = HERE, *, finds_set: boo
     root = file.folder if file is not None and named_by_file else ""  # of the set, for the default folders
     if finds_set and (named_by_file or "specs" not in settings):
         inner = folders[: folders.index(root)] if named_by_file else folders
-        folder, mark = set_around(inner, complete=named_by_file)
+        folder, set_file = set_around(inner, complete=named_by_file)
         searched = inner[: inner.index(folder) + 1] if folder else inner
-        looked_for += [os.path.join(each, place) for each in searched for place in marks()]
+        looked_for += [os.path.join(each, place) for each in searched for place in set_files()]
         if folder and not (named_by_file and _is_at(settings["specs"], folder)):
             root = folder
-            _replace_set(settings, folder, mark)
+            _replace_set(settings, folder, set_file)
         if "specs" not in settings and settings.names("generated"):  # else a run names generated/core
             settings.notice = _line(settings, "specs=core: the included set; no spec set is around this folder")
     if root and root != HERE:
@@ -160,12 +160,12 @@ def _add_file(settings: Settings, file: _File) -> None:
             settings.add(name, value, file.sources[name])
 
 
-def _replace_set(settings: Settings, folder: str, mark: str) -> None:
+def _replace_set(settings: Settings, folder: str, set_file: str) -> None:
     """Makes a set that was found that of the run, in place of another one that a file names."""
     for name in settings.keys() - settings.of_any_set():
         del settings[name], settings.sources[name]
-    settings.add("specs", folder, f"{_FOUND}{os.path.normpath(os.path.join(folder, mark))}")
-    settings.notice = _line(settings, found_set(folder, mark))
+    settings.add("specs", folder, f"{_FOUND}{os.path.normpath(os.path.join(folder, set_file))}")
+    settings.notice = _line(settings, found_set(folder, set_file))
 
 
 def _line(settings: Settings, text: str) -> str:
@@ -173,9 +173,9 @@ def _line(settings: Settings, text: str) -> str:
     return lines([text]) if settings.get("format", "text") in ("text", "github") else ""
 
 
-def found_set(folder: str, mark: str) -> str:
-    """The notice of the set in a folder with the file `mark`, which nobody named."""
-    return f"specs={folder}: the spec set {'of' if folder == HERE else 'around'} this folder, which has {mark}"
+def found_set(folder: str, set_file: str) -> str:
+    """The notice of the set in a folder with the file `set_file`, which nobody named."""
+    return f"specs={folder}: the spec set {'of' if folder == HERE else 'around'} this folder, which has {set_file}"
 
 
 def _is_at(specs: str, folder: str) -> bool:

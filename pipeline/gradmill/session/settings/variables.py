@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, ValidationError, convert
 
 from gradmill.doors import loaded
-from gradmill.families.places import ALL, SUBSETS, TREES
+from gradmill.families.subsets import ALL, SUBSETS, TREES
 from gradmill.families.table import FAMILIES
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases import KNOWN, minor, resolve

@@ -62,22 +62,22 @@ def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_
     order = "name" if layers is None else layers.description.functions.order
     if order == "name":
         return sorted(items, key=cpp_name)
-    place = _places(db, order)
-    return sorted(items, key=lambda each: place[function(each)])
+    position = _positions(db, order)
+    return sorted(items, key=lambda each: position[function(each)])
 
 
-def _places(db: Database, order: str) -> dict[str, int]:
-    """The place of each function in the order of the files, or of the definitions that are for it or its base name:
+def _positions(db: Database, order: str) -> dict[str, int]:
+    """The position of each function in the order of the files, or of the definitions that are for it or its base name:
     those without any come last."""
     listed = all_heads(db)
     defined = _defined(db, listed) if order == "derivatives" else []
-    places = {name: i for i, name in reversed([*enumerate(defined)])}
+    positions = {name: i for i, name in reversed([*enumerate(defined)])}
 
-    def place(of: Listed) -> int:
+    def position(of: Listed) -> int:
         head = of[1]
-        return places.get(qualified(head), places.get(within(head.namespace, head.base), len(places)))
+        return positions.get(qualified(head), positions.get(within(head.namespace, head.base), len(positions)))
 
-    return {name: i for i, (name, _) in enumerate(sorted(listed, key=place))}
+    return {name: i for i, (name, _) in enumerate(sorted(listed, key=position))}
 
 
 def _defined(db: Database, listed: list[Listed]) -> list[str]:

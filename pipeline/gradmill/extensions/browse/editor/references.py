@@ -10,7 +10,7 @@ from msgspec import Struct
 from gradmill.cpp.overloads import SYMINT
 from gradmill.extensions.browse.editor.cursor import SCHEMAS, Cursor
 from gradmill.extensions.browse.editor.outline import Block, outline
-from gradmill.extensions.browse.editor.places import (
+from gradmill.extensions.browse.editor.spots import (
     Files,
     Spot,
     arguments_of,

@@ -13,8 +13,8 @@ from keyword import iskeyword
 
 from gradmill.cpp.identifiers import KEYWORDS
 from gradmill.extensions.browse.editor.cursor import Cursor
-from gradmill.extensions.browse.editor.places import Files, Spot, base_of, names_in
 from gradmill.extensions.browse.editor.references import Named, Operator, calls_in_formulas, named_at
+from gradmill.extensions.browse.editor.spots import Files, Spot, base_of, names_in
 from gradmill.extensions.browse.editor.words import Reader
 from gradmill.problems.problem import Role, SpecError
 from gradmill.query.database import Database

@@ -77,7 +77,7 @@ def call_in(text: str) -> OpenCall | None:
     for place, token in enumerate(tokens):
         if token.kind == "open":
             break
-        if token.kind != "mark":
+        if token.kind != "punctuator":
             continue
         if token.text in _OPEN:
             open_calls.append((_called(tokens[:place]) if token.text == "(" else None, 0))

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gradmill.extensions.browse.editor.operators import name_of
 from gradmill.extensions.browse.editor.outline import Block, outline
-from gradmill.extensions.browse.editor.places import Files, Spot, names_in
+from gradmill.extensions.browse.editor.spots import Files, Spot, names_in
 from gradmill.model.entries import by_key
 from gradmill.model.keys import ENTRY_KEY
 from gradmill.model.layers import entry_operator

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from gradmill.extensions.browse.editor.completion import Context, Kind, complete
 from gradmill.extensions.browse.editor.cursor import Cursor, cursor_at
 from gradmill.extensions.browse.editor.hover import hover
-from gradmill.extensions.browse.editor.places import Files, Spot, declarations
 from gradmill.extensions.browse.editor.references import references
 from gradmill.extensions.browse.editor.renaming import rename, target_at
 from gradmill.extensions.browse.editor.signatures import signatures
+from gradmill.extensions.browse.editor.spots import Files, Spot, declarations
 from gradmill.extensions.browse.lsp.buffers import path_of, units
 from gradmill.extensions.browse.lsp.generated import link
 from gradmill.problems.problem import Role, SpecError

@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from gradmill.extensions.graphs.model import Value
 from gradmill.extensions.graphs.passes.functionalize.program import Apply, Choose, Scatter
-from gradmill.extensions.graphs.passes.needs import Places
+from gradmill.extensions.graphs.passes.needs import AnyOf
 from gradmill.model.autograd import SavedAttribute
 
 Holding = Literal["plain", "input", "output", "copy", "list", "apart", "part"]
-MarkKind = Literal["like", "layout", "length", "likes", "record"]
+MetadataKind = Literal["like", "layout", "length", "likes", "record"]
 Style = Literal["own", "library", "composite", "recorded", "view", "cast", "missing"]
 
 
@@ -20,7 +20,7 @@ class GradientTarget(Struct, frozen=True):
     """Where a gradient goes: the value, and the inputs that the value depends on."""
 
     value: Value
-    needs: Places
+    needs: AnyOf
     like: str  # the name of its saved sizes and dtype
 
 
@@ -31,7 +31,7 @@ class Argument(Struct, frozen=True):
     targets: tuple[GradientTarget, ...]
     listed: bool = False
     whole: bool = False  # whether it is a list with a length known at run time only
-    needs: Places = ()
+    needs: AnyOf = ()
 
 
 class CallBlock(Struct, frozen=True, tag="call"):
@@ -78,7 +78,7 @@ class Tensor(Struct, frozen=True):
     value: Value
     name: str
     how: Holding
-    needs: Places
+    needs: AnyOf
     shares: tuple[Value, ...] = ()
 
 
@@ -87,7 +87,7 @@ class Remade(Struct, frozen=True):
     chose. Of several results it is the first."""
 
     step: Apply
-    needs: Places = ()  # the inputs whose gradients use it, if that is chosen by a budget
+    needs: AnyOf = ()  # the inputs whose gradients use it, if that is chosen by a budget
 
     @property
     def name(self) -> str:
@@ -101,16 +101,16 @@ class Attribute(Struct, frozen=True):
     name: str
     attribute: SavedAttribute
     step: int
-    needs: Places
+    needs: AnyOf
 
 
-class Mark(Struct, frozen=True):
+class Metadata(Struct, frozen=True):
     """Metadata of a value: its sizes and dtype, its layout, the length of a list; or the record of a call."""
 
     name: str
-    kind: MarkKind
+    kind: MetadataKind
     value: Value
-    needs: Places
+    needs: AnyOf
 
 
 class Backward(Struct, frozen=True):
@@ -120,7 +120,7 @@ class Backward(Struct, frozen=True):
     tensors: tuple[Tensor, ...]
     remade: tuple[Remade, ...]
     attributes: tuple[Attribute, ...]
-    marks: tuple[Mark, ...]
+    metadata: tuple[Metadata, ...]
     numbers: dict[str, str]  # the types of the numbers that it uses, by name
 
     @property

@@ -16,7 +16,7 @@ from gradmill.extensions.graphs.model import Ref
 
 Needs = int  # a set of inputs and of gates: bit i is set for the one at place i
 NONE: Needs = 0
-Places = tuple[int, ...]  # a plan's form of it: the value needs a gradient if one of these places is true
+AnyOf = tuple[int, ...]  # a plan's form of it: the value needs a gradient if one of these inputs or rows is true
 FEW = 4
 
 
@@ -24,15 +24,15 @@ class Chosen(Struct, frozen=True):
     """What a value depends on if flags are all true, and otherwise."""
 
     flags: tuple[Ref, ...]
-    then: Places
-    otherwise: Places
+    then: AnyOf
+    otherwise: AnyOf
 
 
 class Row(Struct, frozen=True):
-    """The row at a place: it is true if one of `places` is, and if the gate of a value is open."""
+    """The row at a place: it is true if one of `any_of` is, and if the gate of a value is open."""
 
     place: int
-    places: Places
+    any_of: AnyOf
     gate: str = ""  # the value, "" if the row is no gate
     chosen: Chosen | None = None  # of a gate that flags decide; any other one is decided by its value's dtype
 
@@ -67,11 +67,11 @@ class Rows:
         place = self._next
         self._gates[place] = value
         self._gated |= 1 << place
-        self.rows.append(Row(place, self.places(needs), value, chosen))
+        self.rows.append(Row(place, self.any_of(needs), value, chosen))
         self.decided[value] = self.rows[-1:]
         return 1 << place
 
-    def places(self, needs: Needs) -> Places:
+    def any_of(self, needs: Needs) -> AnyOf:
         """The places to test: the members of a few, or the row of a set that was joined."""
         return (self._places[needs],) if needs in self._places else tuple(_members(needs))
 
@@ -79,13 +79,13 @@ class Rows:
     def _next(self) -> int:
         return self._inputs + len(self.rows)
 
-    def _joining(self, needs: Iterable[Needs]) -> Places:
+    def _joining(self, needs: Iterable[Needs]) -> AnyOf:
         """The places that a row joins: of the largest sets, without those that have nothing new."""
         found, covered = set[int](), NONE
         for each in sorted(set(needs), key=int.bit_count, reverse=True):
             if each | covered != covered:
                 covered |= each
-                found.update(self.places(each))
+                found.update(self.any_of(each))
         return tuple(sorted(found))
 
 

@@ -51,7 +51,7 @@ def _saved(plan: GraphPlan) -> set[str]:
     """The saved values that hold memory."""
     tensors = [each.name for each in plan.backward.tensors if each.how not in ("input", "output")]
     return {
-        f"saved.{name}" for name in (*tensors, *(each.name for each in plan.backward.marks if each.kind == "record"))
+        f"saved.{name}" for name in (*tensors, *(each.name for each in plan.backward.metadata if each.kind == "record"))
     }
 
 

@@ -194,8 +194,8 @@ def _gates(plan: GraphPlan, results: Iterable[str], histories: Iterable[Code] = 
 def _decided(row: Row, history: Code | None) -> Code:
     """The expression for a gate, or for a row that follows from it."""
     if not row.gate:
-        return code(needs_text(row.places))
-    whether = history or code("($) && graph::differentiable($)", needs_text(row.places), variable(row.gate))
+        return code(needs_text(row.any_of))
+    whether = history or code("($) && graph::differentiable($)", needs_text(row.any_of), variable(row.gate))
     if row.chosen is not None:
         either = needs_text(row.chosen.then), needs_text(row.chosen.otherwise)
         whether = code("$ ? $ : $", all_of(row.chosen.flags), *either)

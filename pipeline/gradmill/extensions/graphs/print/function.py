@@ -103,7 +103,7 @@ def _rows(plan: GraphPlan, release: Release) -> str:
 
 
 def _row(row: Row) -> Code:
-    return code("saved.gate_$ && ($)" if row.gate else "$$", row.gate, needs_text(row.places))
+    return code("saved.gate_$ && ($)" if row.gate else "$$", row.gate, needs_text(row.any_of))
 
 
 def _saved(plan: GraphPlan) -> list[str]:
@@ -116,7 +116,8 @@ def _saved(plan: GraphPlan) -> list[str]:
         saved = next(s for s in node.saved if s.name == attribute.attribute.name)
         lines += [line.format(name=attribute.name) for line in saved.how.fields if "_released_" not in line]
     lines += [
-        f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in backward.marks
+        f"{MEMBER_TYPES[metadata.kind]} {metadata.name}{' = 0' if metadata.kind == 'length' else ''};"
+        for metadata in backward.metadata
     ]
     lines += [f"bool gate_{row.gate} = true;" for row in plan.needs.gates]  # until the forward decides them
     numbers = {name: NUMBER_TYPES[type_] for name, type_ in backward.numbers.items()}

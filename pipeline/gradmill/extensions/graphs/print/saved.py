@@ -10,9 +10,9 @@ from gradmill.cpp import identifiers
 from gradmill.extensions.graphs.ir import Code, Save, Stmt, When, code, separated, variable
 from gradmill.extensions.graphs.model import Item, Ref, Value
 from gradmill.extensions.graphs.passes.functionalize.program import Apply, Step, values_of
-from gradmill.extensions.graphs.passes.gradients import Attribute, Mark, Tensor
+from gradmill.extensions.graphs.passes.gradients import Attribute, Metadata, Tensor
 from gradmill.extensions.graphs.passes.keep.aliases import label
-from gradmill.extensions.graphs.passes.needs import Places
+from gradmill.extensions.graphs.passes.needs import AnyOf
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.print.expressions import NONE, Named, argument, tensor
 
@@ -28,12 +28,12 @@ MEMBER_TYPES = {
 }
 
 
-def needs_text(needs: Places | frozenset[int]) -> str:
+def needs_text(needs: AnyOf | frozenset[int]) -> str:
     """The C++ condition that one of some inputs needs a gradient."""
     return " || ".join(f"needs[{place}]" for place in sorted(needs)) or "false"
 
 
-def needed(needs: Places | frozenset[int], then: Stmt) -> Stmt:
+def needed(needs: AnyOf | frozenset[int], then: Stmt) -> Stmt:
     """A statement that runs if one of some inputs needs a gradient."""
     return When(code(needs_text(needs)), (then,))
 
@@ -95,9 +95,9 @@ def saved_by_step(plan: GraphPlan) -> Mapping[int | None, list[Stmt]]:
     for each in backward.tensors:
         if base_of(each.value) in makers:
             statements[makers[base_of(each.value)]] += _tensor(each)
-    for mark in backward.marks:
-        if base_of(mark.value) in makers:
-            statements[makers[base_of(mark.value)]] += _mark(mark)
+    for metadata in backward.metadata:
+        if base_of(metadata.value) in makers:
+            statements[makers[base_of(metadata.value)]] += _metadata(metadata)
     for name, type_ in backward.numbers.items():
         if name in makers:
             statements[makers[name]].append(Save(name, owned(variable(name), type_, makers[name])))
@@ -111,7 +111,7 @@ def owned(value: Code, type_: str, maker: int | None) -> Code:
     return code("graph::owned($)", value) if maker is None and type_ in _REFERENCES else value
 
 
-def _guarded(needs: Places, name: str, value: Code) -> list[Stmt]:
+def _guarded(needs: AnyOf, name: str, value: Code) -> list[Stmt]:
     return [needed(needs, Save(name, value))] if needs else []
 
 
@@ -128,17 +128,17 @@ def _tensor(saved: Tensor) -> list[Stmt]:
     return _guarded(saved.needs, saved.name, forms.get(saved.how, lambda: value)())
 
 
-def _mark(mark: Mark) -> list[Stmt]:
-    value = tensor(mark.value)
-    if mark.kind == "record":
+def _metadata(metadata: Metadata) -> list[Stmt]:
+    value = tensor(metadata.value)
+    if metadata.kind == "record":
         return []
-    if mark.kind == "length":
-        return [Save(mark.name, code("$.size()", value))]
-    if mark.kind == "likes":
+    if metadata.kind == "length":
+        return [Save(metadata.name, code("$.size()", value))]
+    if metadata.kind == "likes":
         value = code("graph::likes($)", value)
-    elif mark.kind == "like" and isinstance(mark.value, Item):
-        value = code("graph::Like($, $)", variable(mark.value.name), str(mark.value.index))
-    return _guarded(mark.needs, mark.name, value)
+    elif metadata.kind == "like" and isinstance(metadata.value, Item):
+        value = code("graph::Like($, $)", variable(metadata.value.name), str(metadata.value.index))
+    return _guarded(metadata.needs, metadata.name, value)
 
 
 def _attribute(plan: GraphPlan, saved: Attribute, step: Step) -> list[Stmt]:

@@ -28,7 +28,7 @@ class SavedValues:
         own = [*(tensor.name for tensor in plan.backward.kept), *(remade.name for remade in plan.backward.remade)]
         self._known |= dict(zip(own, own))
         self.attributes = {attribute.name for attribute in plan.backward.attributes}
-        self.marks = {mark.name for mark in plan.backward.marks}
+        self.metadata = {metadata.name for metadata in plan.backward.metadata}
 
     def __call__(self, name: str) -> Code:
         return variable(self._known[name]) if name in self._known else code("at::Tensor()")
@@ -117,7 +117,7 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> dict[s
     for saved in plan.operators[block.step.identity].formula.saved:
         attribute = by_name[saved.name]
         name = attribute_name(block.step, attribute)
-        member = in_like(attribute.expr, block.step.arguments, named.marks)
+        member = in_like(attribute.expr, block.step.arguments, named.metadata)
         if saved.how.is_variable:
             type_ = saved.how.passed.removesuffix("&").strip()
             expressions[saved.name] = _variable(plan, block, attribute.expr, type_, named)

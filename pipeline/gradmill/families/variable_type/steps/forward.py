@@ -5,7 +5,7 @@ torchgen: `gen_variable_type.emit_fw_derivatives`, `gen_variable_type.emit_forbi
 """
 
 from gradmill.cpp.types import TENSOR, TENSOR_VECTOR, optional
-from gradmill.families.line_directives import marked
+from gradmill.families.line_directives import with_markers
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import Value
 from gradmill.families.variable_type.steps.node import flag_of
@@ -40,9 +40,9 @@ def flags(subject: Subject) -> list[str]:
     return [subject.text["flag"].fill({"flag": name, "condition": condition}) for name, condition in named]
 
 
-def forward(subject: Subject, *, decomposed: bool, marks: bool) -> list[str]:
+def forward(subject: Subject, *, decomposed: bool, markers: bool) -> list[str]:
     """The code that computes all tangents of outputs and then sets them; or the refusal of inputs with tangents. A
-    kernel that runs a decomposition in place of the call needs neither. `marks`: as in `render`."""
+    kernel that runs a decomposition in place of the call needs neither. `markers`: as in `render`."""
     text, derivative = _TEXT.of(subject.release), subject.derivative
     if subject.is_out:
         return [_refusal(subject, "why_out", text)]
@@ -51,7 +51,7 @@ def forward(subject: Subject, *, decomposed: bool, marks: bool) -> list[str]:
     if derivative is None or not derivative.forward:
         return [_refusal(subject, "why_missing", text)]
     every = " || ".join(f"{flag_of(d.var_names)}[i]" for d in derivative.forward)
-    texts = [_formula(d, subject, every, text, marks=marks) for d in derivative.forward]
+    texts = [_formula(d, subject, every, text, markers=markers) for d in derivative.forward]
     return [*(formula for formula, _ in texts), "\n".join(setter for _, setters in texts for setter in setters)]
 
 
@@ -120,7 +120,7 @@ def _flag_by_member(derivative: ForwardDerivative, subject: Subject) -> list[str
 
 
 def _formula(
-    derivative: ForwardDerivative, subject: Subject, every: str, text: Sections, *, marks: bool
+    derivative: ForwardDerivative, subject: Subject, every: str, text: Sections, *, markers: bool
 ) -> tuple[str, list[str]]:
     """The code that computes the tangents of outputs, and that which sets them."""
     outputs = ("self",) if subject.inplace else derivative.var_names
@@ -137,7 +137,7 @@ def _formula(
         "type": type_,
         "condition": every if subject.is_foreach else condition,
         "operands": operands,
-        "formula": marked(formula, "result" if subject.inplace else ", ".join(outputs)) if marks else formula,
+        "formula": with_markers(formula, "result" if subject.inplace else ", ".join(outputs)) if markers else formula,
     }
     computed = text["formula_by_member" if subject.is_foreach else "formula"].fill(values)
     if len(derivative.var_types) > 1:  # upstream does not check that these are all outputs

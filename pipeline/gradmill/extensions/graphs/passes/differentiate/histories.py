@@ -63,7 +63,7 @@ class Histories:
         if otherwise is None or then == otherwise:
             self._needs[step.result] = then
         else:
-            chosen = Chosen(step.flags, self.rows.places(then), self.rows.places(otherwise))
+            chosen = Chosen(step.flags, self.rows.any_of(then), self.rows.any_of(otherwise))
             self._needs[step.result] = self.rows.gate(step.result, self.rows.either(then, otherwise), chosen)
 
     def _is_whole(self, value: Value | None) -> bool:

@@ -24,7 +24,7 @@ from gradmill.extensions.graphs.passes.gradients import (
     CallBlock,
     ChooseBlock,
     GradientTarget,
-    Mark,
+    Metadata,
     Remade,
     ScatterBlock,
     Tensor,
@@ -45,7 +45,7 @@ class _Planner:
         self, program: Functional, operators: Mapping[str, Operator], histories: Histories, aliases: Aliases
     ) -> None:
         self.program, self.operators, self.histories, self.aliases = program, operators, histories, aliases
-        self.uses, self.places, self.either = Uses(histories.rows), histories.rows.places, histories.rows.either
+        self.uses, self.any_of, self.either = Uses(histories.rows), histories.rows.any_of, histories.rows.either
         self.reached: set[str] = set()
         self.blocks: list[Block] = []
 
@@ -71,7 +71,7 @@ class _Planner:
     def _scatter(self, step: Scatter) -> None:
         base, value = self._target(step.base), self._target(step.value)
         self.uses.add(Many(step.flags), NONE)
-        layout = self.uses.mark("layout", step.base, self.histories.needs(Ref(step.result)))
+        layout = self.uses.keep_metadata("layout", step.base, self.histories.needs(Ref(step.result)))
         for link in step.chain:
             for operand in link.arguments.values():
                 self.uses.add(operand, self.histories.needs(Ref(step.result)))
@@ -83,7 +83,7 @@ class _Planner:
         if not needs:
             return GradientTarget(slot, (), "")
         self._reach(slot)
-        return GradientTarget(slot, self.places(needs), self.uses.mark("like", slot, needs))
+        return GradientTarget(slot, self.any_of(needs), self.uses.keep_metadata("like", slot, needs))
 
     def _call(self, index: int, step: Apply) -> None:
         operator = self.operators[step.identity]
@@ -93,7 +93,7 @@ class _Planner:
             return
         for value, listed in results:
             if listed:
-                self.uses.mark("length", value, needs)
+                self.uses.keep_metadata("length", value, needs)
         style = style_of(operator)
         names = with_overwritten(operator)
         part = part_of(operator.reverse) if operator.reverse is not None and style == "own" else ""
@@ -110,7 +110,7 @@ class _Planner:
                 value = step.arguments[name]
                 self.uses.add(value, self.either(*(self.histories.needs(step.arguments.get(user)) for user in users)))
         elif style == "recorded":
-            record = self.uses.mark("record", Ref(step.values[0]), needs)
+            record = self.uses.keep_metadata("record", Ref(step.values[0]), needs)
             overwritten, viewed = self.aliases.overwritten(step), self.aliases.viewed(step)
         elif style == "view":
             for name, value in step.arguments.items():
@@ -143,15 +143,15 @@ class _Planner:
             return Argument(name, (GradientTarget(value, (), ""),))
         if listed and not isinstance(value, Many):
             needs = self.histories.needs(value)
-            like = self.uses.mark("likes", value, needs) if needs else ""
+            like = self.uses.keep_metadata("likes", value, needs) if needs else ""
             self._reach(value)
-            return Argument(name, (GradientTarget(value, self.places(needs), like),), True, True, self.places(needs))
+            return Argument(name, (GradientTarget(value, self.any_of(needs), like),), True, True, self.any_of(needs))
         targets = tuple(self._target(v) for v in (value.values if isinstance(value, Many) else (value,)))
         for target in targets:
             if isinstance(target.value, Item) and target.needs:
-                self.uses.mark("length", Ref(target.value.name), self.histories.needs(target.value))
+                self.uses.keep_metadata("length", Ref(target.value.name), self.histories.needs(target.value))
         needs = self.either(*(self.histories.needs(target.value) for target in targets))
-        return Argument(name, targets, listed, needs=self.places(needs))
+        return Argument(name, targets, listed, needs=self.any_of(needs))
 
     def _attributes(self, index: int, step: Apply, operator: Operator, reverse: Reverse) -> tuple[SavedAttribute, ...]:
         results = step.named(return_names(operator.called.func))
@@ -185,22 +185,22 @@ def plan_backward(
     `memory`: the fraction of what is used that may be held, if what is not can be computed again."""
     planner, rows = _Planner(program, operators, histories, aliases), histories.rows
     for name in lists:
-        planner.uses.mark("length", Ref(name), histories.needs(Ref(name)))
+        planner.uses.keep_metadata("length", Ref(name), histories.needs(Ref(name)))
     planner.run(outputs)
     uses = planner.uses
     held = saved(uses.values.values(), aliases, rows)
     if memory < 1:
         held = recomputed(held, program, operators, planner.blocks, aliases, rows, memory)
     tensors = [
-        Tensor(value, name, aliases.holding(value), rows.places(needs), aliases.apart(value))
+        Tensor(value, name, aliases.holding(value), rows.any_of(needs), aliases.apart(value))
         for name, (value, needs) in held.values.items()
     ]
     return Backward(
         tuple(planner.blocks),
         compacted(program, planner.blocks, tensors),
         _remade(program, held, histories),
-        tuple(Attribute(name, each, step, rows.places(n)) for name, (each, step, n) in uses.attributes.items()),
-        tuple(Mark(name, kind, value, rows.places(n)) for name, (kind, value, n) in uses.marks.items()),
+        tuple(Attribute(name, each, step, rows.any_of(n)) for name, (each, step, n) in uses.attributes.items()),
+        tuple(Metadata(name, kind, value, rows.any_of(n)) for name, (kind, value, n) in uses.metadata.items()),
         {name: aliases.numbers[name] for name in held.numbers},
     )
 
@@ -209,7 +209,7 @@ def _remade(program: Functional, held: Saved, histories: Histories) -> tuple[Rem
     """The values that the backward recomputes, in the order of the forward."""
     computed = (step.results[0].name for step in program.steps if isinstance(step, Apply) and step.results)
     found = (held.remade[name] for name in computed if name in held.remade)
-    return tuple(Remade(step, histories.rows.places(needs)) for step, needs in found)
+    return tuple(Remade(step, histories.rows.any_of(needs)) for step, needs in found)
 
 
 # By the formula of a gradient, as in derivatives.yaml: the same view of another tensor.

@@ -291,8 +291,8 @@ class State:
         storage.stale.clear()
 
     def _check_selections(self, storage: Storage, place: Place) -> None:
-        """Before a write to a storage: adds an error at run time if it is a view in eager, and marks what may be a view
-        of it, or what it may be a view of. Raises a GraphError if that may be an input."""
+        """Before a write to a storage: adds an error at run time if it is a view in eager, and
+        marks what may be a view of it, or what it may be a view of. Raises a GraphError if that may be an input."""
         self.steps += [ErrorIf(flag, SELECTED, place) for flag in storage.selects]
         storage.selects = ()
         made = storage.inside or storage

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gradmill.extensions.graphs.model import Item, Ref, Value
 from gradmill.extensions.graphs.passes.functionalize.program import Apply, tensors_of
-from gradmill.extensions.graphs.passes.gradients import MarkKind
+from gradmill.extensions.graphs.passes.gradients import MetadataKind
 from gradmill.extensions.graphs.passes.keep.aliases import Aliases, label
 from gradmill.extensions.graphs.passes.needs import NONE, Needs, Rows
 from gradmill.model.autograd import SavedAttribute
@@ -27,7 +27,7 @@ class Uses:
         self._rows = rows
         self.values: Used = {}
         self.attributes: dict[str, tuple[SavedAttribute, int, Needs]] = {}  # of arguments: `self.sizes()`
-        self.marks: dict[str, tuple[MarkKind, Value, Needs]] = {}
+        self.metadata: dict[str, tuple[MetadataKind, Value, Needs]] = {}
 
     def add(self, value: Value, needs: Needs) -> None:
         """Adds a value: a tensor, a list, a number."""
@@ -35,16 +35,16 @@ class Uses:
 
     def in_like(self, expression: str, arguments: Mapping[str, Value], needs: Needs) -> bool:
         """Whether the sizes and dtype of an argument, which are saved anyway, have an attribute."""
-        if in_like(expression, arguments, self.marks) is None:
+        if in_like(expression, arguments, self.metadata) is None:
             return False
-        self.mark("like", arguments[expression.partition(".")[0]], needs)
+        self.keep_metadata("like", arguments[expression.partition(".")[0]], needs)
         return True
 
-    def mark(self, kind: MarkKind, value: Value, needs: Needs) -> str:
+    def keep_metadata(self, kind: MetadataKind, value: Value, needs: Needs) -> str:
         """Adds metadata of a value; returns its member name."""
         name = f"{kind}_{label(value)}"
-        known = self.marks[name][2] if name in self.marks else NONE
-        self.marks[name] = (kind, value, self._rows.either(needs, known))
+        known = self.metadata[name][2] if name in self.metadata else NONE
+        self.metadata[name] = (kind, value, self._rows.either(needs, known))
         return name
 
 
@@ -89,10 +89,10 @@ def add(used: Used, value: Value, needs: Needs, rows: Rows) -> None:
 IN_LIKE = {"scalar_type()": "dtype", "sym_sizes()": "sym_sizes()"}  # attributes of a tensor, and members of a Like
 
 
-def in_like(expression: str, arguments: Mapping[str, Value], marks: Container[str]) -> str | None:
+def in_like(expression: str, arguments: Mapping[str, Value], metadata: Container[str]) -> str | None:
     """The member of the saved sizes and dtype of an argument that an expression is; None if they are not saved."""
     name, _, method = expression.partition(".")
     value = arguments.get(name)
-    if method not in IN_LIKE or not isinstance(value, (Ref, Item)) or f"like_{label(value)}" not in marks:
+    if method not in IN_LIKE or not isinstance(value, (Ref, Item)) or f"like_{label(value)}" not in metadata:
         return None
     return f"like_{label(value)}.{IN_LIKE[method]}"

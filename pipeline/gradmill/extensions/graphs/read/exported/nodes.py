@@ -134,7 +134,7 @@ class Run(Struct):
             raise SpecError(f"'{op.name}' gives a number that depends on data", "a graph has sizes and constants only")
         results = self.builder.add_call(op, match.arguments, hints)
         if region:
-            self.builder.mark(autocast=(region, self.lower[region]))
+            self.builder.annotate(autocast=(region, self.lower[region]))
         if region or (arguments is given and self._is_untyped(match.arguments)):
             self.untyped |= {result.name for result in self.builder.calls[-1].results}
         if _is_flat(op):

@@ -171,7 +171,7 @@ class Body(ast.NodeVisitor):
             call("aten::fill_", [view, value])
         elif is_tensor(value):
             call("aten::copy_", [view, value])
-            self.reader.builder.mark(assigns=True)
+            self.reader.builder.annotate(assigns=True)
         else:
             raise SpecError(f"{described(value)} cannot be assigned to items of a tensor")
 

@@ -71,7 +71,7 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
     flag = check(reader, tensors)
     picked = reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)], hint=hint)
     if isinstance(flag, TypedValue) and isinstance(flag.value, Ref):
-        reader.builder.mark(selects=flag.value.name)
+        reader.builder.annotate(selects=flag.value.name)
     return picked
 
 

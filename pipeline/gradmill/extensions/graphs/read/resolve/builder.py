@@ -91,16 +91,16 @@ class GraphBuilder:
         last = self.calls[-1]
         pairs = zip(last.results, (*facts, *[None] * len(last.results)))
         results = (r if fact is None else replace(r, sizes=fact[0], dtype=fact[1]) for r, fact in pairs)
-        self.mark(results=tuple(results))
+        self.annotate(results=tuple(results))
 
-    def mark(self, **fields: Any) -> None:
+    def annotate(self, **fields: Any) -> None:
         """Sets fields of the last call."""
         self.calls[-1] = replace(self.calls[-1], **fields)
 
     def set_item_facts(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
         """Sets the sizes and dtypes of the items of the list that the last call returns; None for an unknown one."""
         last = self.calls[-1]
-        self.mark(results=(replace(last.results[0], items=tuple(facts)), *last.results[1:]))
+        self.annotate(results=(replace(last.results[0], items=tuple(facts)), *last.results[1:]))
 
     def scalar(self, name: str, args: Sequence[Operand], hint: str = "") -> Operand:
         """Adds a call of `python::name`, or folds it if all arguments are constants. Raises a SpecError for others."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gradmill.families.family import IN_ATEN, OF_ATEN, SHIMS, Family, TreeFolders
 from gradmill.families.table import FAMILIES
-from gradmill.model.places import Places
+from gradmill.model.requested_files import RequestedFiles
 
 ALL = "all"  # in `families=`: every family that the spec set has templates for
 SUBSETS = tuple(dict.fromkeys(subset for family in FAMILIES.values() for subset in family.subsets))
@@ -15,8 +15,8 @@ LOADING = ("libtorch", "pybindings")  # and those for which it loads the derivat
 TREES = TreeFolders.__struct_fields__
 
 
-def find_places(requested: Iterable[str], tree: str, shims: str = "") -> Places:
-    """The places of files. `requested`: names of families and subsets; if empty, the families by default are meant.
+def requested_files(requested: Iterable[str], tree: str, shims: str = "") -> RequestedFiles:
+    """The requested files. `requested`: names of families and subsets; if empty, the families by default are meant.
     `tree`: one of TREES, "" for one folder; `shims`: the folder in place of SHIMS."""
     requested = tuple(requested)
     only: dict[str, tuple[str, ...]] = {}
@@ -31,7 +31,7 @@ def find_places(requested: Iterable[str], tree: str, shims: str = "") -> Places:
             folders[name] = shims if shims and folder == SHIMS else folder
         elif family.folder and (prefixes or named):
             folders[name] = family.folder
-    return Places(only, folders, tree=bool(tree))
+    return RequestedFiles(only, folders, tree=bool(tree))
 
 
 def prefixes_of(family: Family, subsets: Iterable[str]) -> tuple[str, ...]:
@@ -40,11 +40,11 @@ def prefixes_of(family: Family, subsets: Iterable[str]) -> tuple[str, ...]:
     return tuple(each for prefixes in found for each in ((prefixes,) if isinstance(prefixes, str) else prefixes))
 
 
-def prints_any(families: Iterable[str], places: Places, subsets: Iterable[str]) -> bool:
+def prints_any(families: Iterable[str], files: RequestedFiles, subsets: Iterable[str]) -> bool:
     """Whether some requested file is of one of these subsets, or made from an extension's files. `families`: by name;
     if empty, those by default are meant."""
     requested = [FAMILIES[name] for name in families] or [each for each in FAMILIES.values() if each.by_default]
     return any(
-        bool(family.source) or any(places.has(family.name, prefix) for prefix in prefixes_of(family, subsets))
+        bool(family.source) or any(files.has(family.name, prefix) for prefix in prefixes_of(family, subsets))
         for family in requested
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Places(Struct, frozen=True):
+class RequestedFiles(Struct, frozen=True):
     """The requested files and their folders, by family."""
 
     only: dict[str, tuple[str, ...]] = {}  # the prefixes of the names of the requested files; missing: all files
@@ -25,4 +25,4 @@ class Places(Struct, frozen=True):
         return f"{folder}/{name}" if folder else name
 
 
-EVERYWHERE = Places()  # all files of the requested families, in one folder
+EVERYWHERE = RequestedFiles()  # all files of the requested families, in one folder
