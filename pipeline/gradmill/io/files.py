@@ -14,7 +14,6 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from gradmill.io.stats import numbers_of as numbers_of  # noqa: PLC0414  re-exported
-from gradmill.io.stats import unchanged as unchanged  # noqa: PLC0414  the same
 
 
 class Stat(NamedTuple):
@@ -31,7 +30,6 @@ as_stat = partial(tuple.__new__, Stat)  # of its numbers; `Stat(...)` is a Pytho
 _PART = 1 << 20  # bytes that are written at once
 _SAFE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)  # opening a pipe blocks; a link leads elsewhere
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE
-
 
 UNSETTLED = Stat(-1, 0, 0, 0, 0)  # in place of a stat that proves nothing: no file has it
 

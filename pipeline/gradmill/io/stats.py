@@ -1,7 +1,7 @@
 """The numbers of a stat, and their comparison.
 
 Imports nothing but `os`: it is loaded first, to answer a command line from the replayed output when nothing changed.
-Other modules import from `gradmill.io.files`.
+`gradmill.io.files` has the rest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The items of tables, in chunks: one chunk is read, compared and stored without the others.
 
-Neighbours by name share a chunk, since one item is often requested after its neighbour; a large item is a chunk of its
-own. An item alone decides whether a chunk begins with it, so items keep their neighbours when others are added or
-deleted.
+Neighbours by name share a chunk, since one item is often requested after its neighbour. An item alone decides whether a
+chunk begins with it, so items keep their neighbours when others are added or deleted: a large one does.
 """
 
 from bisect import bisect_right
@@ -16,7 +15,7 @@ from xxhash import xxh3_64_intdigest
 from gradmill.query.memo import MISSING, NAMES, Item, StoreDamaged, decode, digest, encode
 
 _CHUNK = 32  # items, on average
-_LARGE = 2_000  # bytes of an item that shares no chunk
+_LARGE = 2_000  # bytes of an item
 _LIST = b"\xdd%b"  # the beginning of an encoded list of so many items
 
 
@@ -117,17 +116,15 @@ def make_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
     chunk: Chunk = {}
     chunks: list[Chunk] = []
     entries: dict[int, Entry] = {}  # by the value's identity: many names may share one value
-    after_large = True
     for name in sorted(values):
         value = values[name]
         if id(value) not in entries:
             data = encode(value)
             entries[id(value)] = Entry(digest(data), data)
         entry = entries[id(value)]
-        is_large = len(entry.value) > _LARGE
-        if is_large or after_large or xxh3_64_intdigest(name.encode()) % _CHUNK == 0:
+        if not chunks or len(entry.value) > _LARGE or xxh3_64_intdigest(name.encode()) % _CHUNK == 0:
             chunks.append(chunk := {})
-        chunk[name], after_large = entry, is_large
+        chunk[name] = entry
     parts = {digest(data): data for data in (names, *map(encode, chunks))}
     for key, data in parts.items():
         keep(key, data)

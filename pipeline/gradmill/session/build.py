@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 from gradmill.families.file import ANY
-from gradmill.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, stat_of, unchanged
+from gradmill.io.files import UNSETTLED, Stat, files_in, is_file, remove_empty, stat_of
+from gradmill.io.stats import unchanged
 from gradmill.problems.plain import warn
 from gradmill.problems.problem import SpecError
 from gradmill.session import record

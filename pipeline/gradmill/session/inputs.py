@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradmill.families.table import TEMPLATES
-from gradmill.io.files import Moment, Stat, evidence, moment, stat_of, unchanged
+from gradmill.io.files import Moment, Stat, evidence, moment, stat_of
+from gradmill.io.stats import unchanged
 from gradmill.model.aten import USUAL
 from gradmill.model.requested_files import EVERYWHERE
 from gradmill.session.own_code import OwnCode

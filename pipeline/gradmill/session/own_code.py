@@ -9,7 +9,8 @@ from contextlib import suppress
 from importlib.machinery import PathFinder
 
 from gradmill import STARTED
-from gradmill.io.files import Moment, Stat, is_settled, read_with_stat, stat_of, unchanged
+from gradmill.io.files import Moment, Stat, is_settled, read_with_stat, stat_of
+from gradmill.io.stats import unchanged
 from gradmill.model.entries import by_key
 from gradmill.query.memo import MISSING, digest_of
 
