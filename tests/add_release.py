@@ -160,8 +160,11 @@ def rows_of(package: Path | Member) -> dict[str, set[Row]]:
     functions |= dict.fromkeys(OTHER_FUNCTIONS & functions.keys(), ANY)
     takes |= dict.fromkeys(OTHER_METHODS, ANY)
     counted = {name: takes.get(name, ANY) for name in methods}
-    declared = read_header(text(INCLUDE + HELPERS)).functions
-    helpers = {f"{name} {arity.least} {arity.most}" for name, arity in declared.items()}
+    declared = read_header(text(INCLUDE + HELPERS)).overloads
+    helpers = {
+        f"{name} {min(each.least for each in own)} {max(len(each.types) for each in own)}"
+        for name, own in declared.items()
+    }
     return {"functions": _counted(functions), "others": others, "methods": _counted(counted), "helpers": helpers}
 
 

@@ -438,7 +438,7 @@ inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
 
 // An item of a list of tensors or of numbers, as in Python.
 template <class List>
-typename List::value_type item(const List& list, int64_t index) {
+auto item(const List& list, int64_t index) {
   const auto size = static_cast<int64_t>(list.size());
   TORCH_CHECK_INDEX(index >= -size && index < size, "list index ", index, " is out of range of ", size);
   return list[place(index, list.size())];
