@@ -186,7 +186,7 @@ class MadeUp(Family):
     def titled(self, names):
         return f"made up {names.name}"
 
-    def render(self, subject, release, *, marks=False):
+    def render(self, subject, release, *, markers=False):
         return {"name": f"// {str(subject.func.name)}"}
 
 

@@ -17,7 +17,7 @@ def expanded(rows: Rows, inputs: int, places: tuple[int, ...]) -> Needs:
     members = NONE
     for place in places:
         row = rows.rows[place - inputs] if place >= inputs else None
-        members |= 1 << place if row is None or row.gate else expanded(rows, inputs, row.places)
+        members |= 1 << place if row is None or row.gate else expanded(rows, inputs, row.any_of)
     return members
 
 
@@ -28,9 +28,9 @@ def test_random_sets_are_the_unions_of_their_parts() -> None:
         made = rows.either(*rng.sample(sets, rng.randint(1, 4)))
         sets.append(rows.gate(f"v{number}", made) if rng.random() < 0.1 else made)
     assert len(rows.rows) > 100 and len(rows.decided) > 10
-    assert all(expanded(rows, inputs, rows.places(each)) == each for each in sets)
+    assert all(expanded(rows, inputs, rows.any_of(each)) == each for each in sets)
     assert [row.place for row in rows.rows] == [*range(inputs, inputs + len(rows.rows))]
-    assert all(max(row.places, default=0) < row.place for row in rows.rows)
+    assert all(max(row.any_of, default=0) < row.place for row in rows.rows)
 
 
 def test_a_row_is_decided_with_the_last_of_its_gates() -> None:
@@ -40,6 +40,6 @@ def test_a_row_is_decided_with_the_last_of_its_gates() -> None:
     one = rows.either(first, every)
     second = rows.gate("b", one)
     both = rows.either(one, second)
-    assert [row.places for row in rows.decided["a"]] == [rows.places(every), (5, 6)]
-    assert [row.places for row in rows.decided["b"]] == [rows.places(one), (7, 8)]
-    assert rows.places(both) == (9,)
+    assert [row.any_of for row in rows.decided["a"]] == [rows.any_of(every), (5, 6)]
+    assert [row.any_of for row in rows.decided["b"]] == [rows.any_of(one), (7, 8)]
+    assert rows.any_of(both) == (9,)

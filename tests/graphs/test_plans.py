@@ -100,5 +100,5 @@ def test_a_value_that_only_some_gradients_need_is_saved_for_these(plans: dict[st
 def test_metadata_that_several_gradients_need_is_saved_for_all_of_them() -> None:
     uses = Uses(Rows(2))
     for needs in (0b10, 0b01, 0b10):
-        assert uses.mark("like", Ref("x"), needs) == "like_x"
-    assert [needs for _, _, needs in uses.marks.values()] == [0b11]
+        assert uses.keep_metadata("like", Ref("x"), needs) == "like_x"
+    assert [needs for _, _, needs in uses.metadata.values()] == [0b11]
