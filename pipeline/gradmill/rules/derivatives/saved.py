@@ -69,7 +69,6 @@ REWRITES = (
     Rewrite(r"{}.is_conj\(\)", "_conjugate", "bool"),
 )
 
-_CONTINUED = regex(r"(?:\w|::)*+\Z")  # the name, or the scope, that a text behind continues; "" if there is none
 _NEEDLE = 200  # characters from a place on: enough to identify it
 
 # Calls that lose symbolic shapes, and what to write instead.
@@ -87,7 +86,7 @@ def replaced_within(formula: str, names: Sequence[str]) -> Iterator[SpecError]:
     replaced: set[int] = set()  # the ends of expressions
     for name in names if likely else ():
         for match in (found for each in likely for found in identifiers.pattern(each.pattern, name).finditer(formula)):
-            before, call = _CONTINUED.findall(formula[: match.start()])[0], match.group()
+            before, call = _before(formula, match.start()), match.group()
             if before and match.end() not in replaced:
                 problem = f"'{call}' is replaced by what is saved of '{name}', and '{before}' stays in front"
                 fix = (before + call, call) if before.endswith("::") else None
@@ -96,6 +95,19 @@ def replaced_within(formula: str, names: Sequence[str]) -> Iterator[SpecError]:
                 needle = formula[start : start + _NEEDLE]
                 yield SpecError(problem, hint, needle=needle, rule="replaced-call", fix=fix)
             replaced.add(match.end())
+
+
+def _before(formula: str, end: int) -> str:
+    """The name, or the scope, that a text at `end` continues; "" if there is none."""
+    start = end
+    while start:
+        if formula[start - 1].isalnum() or formula[start - 1] == "_":
+            start -= 1
+        elif formula.startswith("::", max(start - 2, 0), start):
+            start -= 2
+        else:
+            break
+    return formula[start:end]
 
 
 Candidate = tuple[str, str]  # an argument or result that a formula may save: its name and its C++ type
