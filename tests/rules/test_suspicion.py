@@ -21,6 +21,9 @@ def names(formula: str) -> list[str]:
     [
         ("grad * slef", ["slef"]),
         ("grad * other + other", ["other"]),
+        ("-(grad * other).conj()", ["other"]),
+        ("grad.mul(self *other, grad)", ["other"]),
+        ("[](Tensor* x, const Tensor& y) { return *x * y; }(grad, self)", []),
         ("at::other(self.other(), self->other)", []),
         ("grad * 1e-3f + 0x1F", []),
         ("self == \"none\" ? grad : 'a'", []),

@@ -16,11 +16,12 @@ from msgspec import Struct
 from gradmill.cpp.expression import Token
 from gradmill.model.regex import regex
 
-# A declaration: a type, white space and references, and the name that is declared.
+# A declaration: a type, white space and references, and the name that is declared. Only right behind the type a `*` is
+# a pointer's: `(self * other)` is a product.
 _DECLARED = regex(
     r"""
     (?<![\w:<>])[:<>]*+\w[\w:<>]*+
-    (?:\s++[&*]*+|\s*+[&*]++\s++[&*]*+)
+    (?:\s++&*+|[&*]++\s++|\s++&++\s++)
     ([A-Za-z_]\w*+)\s*+(?=[=;:,)])
     """,
     re.VERBOSE,
