@@ -134,6 +134,7 @@ def test_a_pattern_of_specs_with_an_error_is_answered_with_the_error(project: Pr
     path = project.path("derivatives.yaml")
     path.write_text(path.read_text().replace("\n  self:", "\n  slef:", 1))
     project.run("emit:Exp*").failed("derivatives.yaml", status=1)
+    project.run("clean", "shard:F*").failed("clean: the specs have errors", "gradmill check", status=3)
 
 
 def test_commands_take_patterns(built: Project) -> None:
@@ -170,6 +171,7 @@ REFUSED: list[tuple[str, dict[str, object], str, str]] = [
     ("show match epx", {}, "'match' has no 'epx'", "did you mean 'exp'?"),
     ("list nonsense", {}, "there is no stage, unit or file 'nonsense'", "gradmill list --all"),
     ("clean shard:Functions.hh", {}, "no stage, unit or file 'shard:Functions.hh'", "'shard:Functions.h'"),
+    ("clean emit", {}, "clean: 'emit' has no file of its own", "shard, shard:FILE and manifest have"),
     ("run shard:Functions.h", {"families": "factories"}, "there is no stage, unit or file 'shard:Functions.h'", ""),
     ("emit:NoSuchBackward0", {}, "there is no stage, unit or file 'emit:NoSuchBackward0'", ""),
     ("specs nope", {}, "there is no stage, unit or file 'nope'", "gradmill list --all"),
