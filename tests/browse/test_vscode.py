@@ -111,7 +111,7 @@ def used(project: Project, packed: Path, folder: Path, settings: dict[str, Any])
 @pytest.mark.slow(11)
 def test_vscode(built: Project, packed: Path, tmp_path: Path) -> None:
     if not SERVER.is_file():
-        pytest.skip("VS Code's server is absent: see docs/editors.md, and set VSCODE_SERVER to its server-main.js")
+        pytest.skip("VS Code's server is absent: .ci/run installs it; or set VSCODE_SERVER to its server-main.js")
     if not browser.CHROMIUM:
         pytest.skip(browser.MISSING)
     with_an_error(built)
