@@ -229,7 +229,7 @@ def test_what_is_no_request_costs_one_answer(tiny: Project, tmp_path: Path) -> N
         b"\xff\xfe\n",
         b"[1, 2]\n",
         b"}",
-        b'{"a":' * 3_000 + b"1" + b"}" * 3_000,
+        b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
         b"[" * 100_000 + b"\n",
     ]
     with serving(tiny.folder) as worker:

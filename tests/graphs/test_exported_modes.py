@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -163,7 +164,8 @@ def test_what_an_exported_model_creates_is_on_another_device(tmp_path: Path) -> 
     assert Reading(tmp_path / "model.pt2", "torch", device="xpu").functions["model"] is None
 
 
-FORBIDDEN = {"binary_cross_entropy"}  # an error under autocast on other devices than the CPU
+# An error under autocast on other devices than the CPU, and what torch for CUDA casts in a kernel of its own.
+FORBIDDEN = {"binary_cross_entropy", "_cudnn_rnn"}
 
 
 @pytest.mark.parametrize("device", autocast.DEVICES)
@@ -188,6 +190,14 @@ def test_autocast_for_another_device_is_refused(tmp_path: Path) -> None:
 
     path = edited(exported(Mixed(), tmp_path), tmp_path, on_mps)
     assert "autocast for the device 'mps' is not supported in a graph" in refused(path, "torch")
+
+
+def test_a_call_with_casts_that_are_not_known_is_refused(tmp_path: Path) -> None:
+    def without_matmul(model: Any) -> bytes:
+        return json.dumps(model).replace("aten.matmul", "aten.atan2").encode()
+
+    path = edited(exported(Mixed(), tmp_path), tmp_path, without_matmul)
+    assert "how autocast casts arguments of 'aten::atan2' is not known" in refused(path, "torch")
 
 
 @pytest.fixture(scope="module")

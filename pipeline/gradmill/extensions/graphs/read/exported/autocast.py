@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gradmill.extensions.graphs.operator import Op
 from gradmill.extensions.graphs.tables import read_table
 from gradmill.extensions.graphs.traits import PRODUCTS, REGIONS
+from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import IMPLICIT
 
@@ -47,7 +48,7 @@ def cast_to(op: Op, device: str, dtypes: Sequence[str], result: str, lower: str,
     """The dtype that autocast casts floating-point arguments of a call to; None for a call that it leaves alone.
 
     `device`: one of `DEVICES`, that of the region. `dtypes`: of its tensor arguments. `result`: of its first result.
-    `lower`: the dtype of the region.
+    `lower`: the dtype of the region. SpecError if the result has a lower dtype for no known reason.
     """
     name, autocast = op.schema.name, DEVICES[device]
     floating = {dtype for dtype in dtypes if dtype in _ELIGIBLE}
@@ -79,7 +80,11 @@ def computes_in(op: Op, device: str, dtypes: Sequence[str]) -> str | None:
 
 def _inside(op: Op, floating: set[str], result: str, lower: str) -> str | None:
     """The dtype for an operator that is made of others, some of which autocast knows: its result has it."""
-    if IMPLICIT not in op.function.dispatch or any(a.name == "dtype" for a in op.schema.arguments):
+    if any(a.name == "dtype" for a in op.schema.arguments):
+        return None
+    if IMPLICIT not in op.function.dispatch:
+        if floating == {_FULL} and result in _ELIGIBLE[1:]:  # as cuDNN's RNN has its own kernel for autocast
+            raise SpecError(f"how autocast casts arguments of '{op.name}' is not known", "call it with autocast off")
         return None
     if op.name in PRODUCTS:
         return lower if result == lower else None
