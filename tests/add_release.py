@@ -197,10 +197,11 @@ def write(version: str, package: Path | Member, root: Path) -> None:
 
 def check(version: str, source: Source) -> bool:
     """Prints how a release compares; whether nothing is left to do for it."""
-    parts = {"rule": missing_rows(version, source.root)}
+    parts: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
         folder = Path(name)
         try:
+            parts["rule"] = missing_rows(version, source.root)
             result = releases.compare(source, folder, folder / "cache")
             parts["file"], parts["function"] = result.files, result.functions
             parts["file of a checkout"] = [*trees.trees(version, source, folder, ["libtorch"], ())["--subset libtorch"]]

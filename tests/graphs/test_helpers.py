@@ -6,7 +6,6 @@ import inspect
 import itertools
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,23 +89,7 @@ def test_the_header_defines_all_listed_helpers() -> None:
     defined = set(re.findall(r"^(?:inline )?(?:Tensor|std::vector<Tensor>) (\w+)\(", text, re.MULTILINE))
     assert defined >= OWN_HELPERS
     assert {name for name in defined if name.endswith(("_backward", "_backwards", "_to", "_to_c"))} <= OWN_HELPERS
-
-
-@pytest.mark.skipif(shutil.which("nm") is None, reason="nm is not installed")
-def test_helpers_listed_as_exported_are_exported_or_in_a_header() -> None:
-    folder = toolchain.torch_folder()
-    symbols = subprocess.run(
-        ["nm", "-D", "--defined-only", str(folder / "lib" / "libtorch_cpu.so")],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    details = set(re.findall(r"_ZN5torch8autograd9generated7details\d+([a-z_]\w*?)E", symbols))
-    header = (folder / "include" / "torch/csrc/autograd/FunctionsManual.h").read_text()
-    inline = set(re.findall(r"^(?:inline [\w:<> ]+|struct TORCH_API) (\w+)[ (]", header, re.MULTILINE))
-    listed = {name for name in RELEASE.exported_helpers if "::" not in name}
-    assert listed <= details | inline
-    assert not listed & OWN_HELPERS and not OWN_HELPERS & details
+    assert not OWN_HELPERS & RELEASE.exported_helpers
 
 
 # ---- a copy of the real specs

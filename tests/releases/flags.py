@@ -4,16 +4,13 @@ Both programs get the same words.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import forked
 from aten.test_native_aot import MODULE
-from project import ROOT
 from torchgen_gen import INSTALL, SHIMS, Generated, Refused, run_gen
 
 from gradmill.releases import is_at_least
@@ -88,13 +85,11 @@ def _different(source: Source, release: str, folder: Path, cache: Path, words: l
         expected = None
     own = ["-s", packaged, "-d", INSTALL, f"--aoti-install-dir={INSTALL}/{SHIMS}", f"cache={cache}"]
     own += [] if source.specs == "torch" else [f"release={release}"]
-    command = [sys.executable, "-m", "gradmill", "torchgen", *own, *words]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pipeline")}
-    done = subprocess.run(command, cwd=ours, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode and expected is not None:
+    done = forked.gradmill(["torchgen", *map(str, own), *words], ours)
+    if done.status and expected is not None:
         raise Broken(f"gradmill torchgen {' '.join(words)}:\n{done.stderr[-2000:]}")
     if expected is None:
-        return [] if done.returncode else ["torchgen refuses these words"]
+        return [] if done.status else ["torchgen refuses these words"]
     theirs_by_name = {**expected.files, **{name: text.encode() for name, text in expected.lists.items()}}
     generated = Generated(ours)
     ours_by_name = {**generated.files, **{name: text.encode() for name, text in generated.lists.items()}}

@@ -5,17 +5,15 @@ All releases: python -m tests.campaigns releases --only aten
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import forked
 import pytest
 from aten.conftest import FOLDER
 from aten.test_native_aot import MODULE
 from never_wrong.specset import of_families, read_specs
-from project import ROOT, files_in
+from project import files_in
 from torchgen_gen import INSTALL, SHIMS, Generated, run_gen
 
 from releases import Broken, Source, aten, gradmill
@@ -57,8 +55,7 @@ def test_the_lists_of_a_dry_run_equal_the_release_s_own(source: Source, tmp_path
     expected = run_gen(packaged, by_gen, *LISTS, root=source.root).lists
     version = source.specs.partition("torch-")[2].partition("-")[0]
     words = ["-s", packaged, "-d", INSTALL, *LISTS, *([f"release={version}"] if version else [])]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pipeline")}
-    subprocess.run([sys.executable, "-m", "gradmill", "torchgen", *words], cwd=ours, env=environment, check=True)
+    forked.gradmill(["torchgen", *map(str, words)], ours).ok()
     assert Generated(ours).lists == expected
     assert {path.name for path in ours.iterdir()} == {*expected, "build"}
 

@@ -221,7 +221,7 @@ def test_the_readme_says_which_releases_are_known() -> None:
     assert f"{minor(KNOWN[0])} to {minor(KNOWN[-1])} are supported" in README.read_text()
 
 
-def test_a_list_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
+def test_a_fact_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     torchgen = find_spec("torchgen")
@@ -233,22 +233,27 @@ def test_a_list_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
     for old, new in (
         ("\nlstm_cell\n", "\nrecorded\n"),
         ("\nt = self\n", "\nt = other\n"),
-        ("//// vmap_other_returns\n", "//// vmap_other_returns\nbatched\n"),
-        ("//// trace_shards :\n5; -2.12\n10; ", "//// trace_shards :\n5; -2.12\n7; "),
+        ("\n_scaled_dot_product_flash_attention; 2.5-", "\nbatched\n_scaled_dot_product_flash_attention; 2.5-"),
+        ("\n5; -2.12\n10; 2.13-  # twice", "\n5; -2.12\n7; 2.13-  # twice"),
+        ("\nout\nfunctional\n", "\nfunctional\nout\n"),
+        ("//// trims_lines ?\n", "//// more ?\ntrue\n//// trims_lines ?\n"),
     ):
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     monkeypatch.setattr(facts, "_TEXTS", [text])
     known = [minor(each) for each in KNOWN]
     before = known[known.index(of) - 1]
-    assert missing_rows(version, root) == [
-        f"unrecorded: recorded; …-{before}  # …",
+    assert sorted(missing_rows(version, root)) == [
+        "more: it is compared with nothing",
+        f"trace_shards: 10; {of}-  # …",
+        f"trace_shards: 7; …-{before}  # …",
         f"unrecorded: lstm_cell; {of}-  # …",
+        f"unrecorded: recorded; …-{before}  # …",
+        f"variants_from: mutable inplace functional out; …-{before}  # …",
+        f"variants_from: mutable inplace out functional; {of}-  # …",
         f"views: t = other; …-{before}  # …",
         f"views: t = self; {of}-  # …",
         f"vmap_other_returns: batched; …-{before}  # …",
-        f"trace_shards: 7; …-{before}  # …",
-        f"trace_shards: 10; {of}-  # …",
     ]
 
 

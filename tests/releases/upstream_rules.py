@@ -1,189 +1,246 @@
-"""The lists of a release's own torchgen that gradmill has as facts of releases: JSON by field of `Release`.
+"""The facts of a release, by its own torchgen and by the headers of its package: JSON by field of `Release`.
 
     python tests/releases/upstream_rules.py ROOT
 
-ROOT is a folder that contains the release's `torchgen/`, whose parts of autograd are in `torchgen/packaged`.
+ROOT is a folder that contains the release's `torchgen/`, whose parts of autograd are in `torchgen/packaged`, and its
+headers in `torch/include`. A fact is an object of torchgen or a variable of a function, which the tables of facts name,
+or it is computed here: by functions for keys and types, by what is written, or by their text.
 """
 
 import ast
+import inspect
 import json
+import re
 import sys
-from enum import Enum
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
 
-AUTOGRAD = "packaged.autograd."
-# Field -> module, name in it; sets of names.
-SETS = {
-    "autograd_keys": ("model", "AUTOGRAD_KEYS"),
-    "dispatch_keys": ("model", "DispatchKey"),
-    "dtypes": ("model", "ScalarType"),
-    "structured_keys": ("model", "STRUCTURED_DISPATCH_KEYS"),
-    "kernel_keys": ("model", "dispatch_keys"),
-    "ufunc_keys": ("model", "UFUNC_DISPATCH_KEYS"),
-    "ufunc_loops": ("model", "UfuncKey"),
-    "out_without_functional": ("native_function_generation", "OUT_OPS_THAT_DONT_GET_GROUPED_PROPERLY"),
-    "mutable_without_out": ("native_function_generation", "MUTABLE_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT"),
-    "functional_without_out": ("native_function_generation", "FUNCTIONAL_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT"),
-    "inplace_ungrouped": ("native_function_generation", "INPLACE_OPS_THAT_DONT_GET_GROUPED_PROPERLY"),
-    "foreach_inplace_reference": ("api.autograd", "_foreach_with_inplace_ref"),
-    "foreach_tensor_overload": ("api.autograd", "_foreach_with_tensor_overload"),
-    "foreach_skip_length": ("api.autograd", "_skip_argument_len_check"),
-    "skip_python_bindings": (AUTOGRAD + "gen_python_functions", "_SKIP_PYTHON_BINDINGS"),
-    "unbound_schemas": (AUTOGRAD + "gen_python_functions", "SKIP_PYTHON_BINDINGS_SIGNATURES"),
-    "metadata_views": (AUTOGRAD + "gen_inplace_or_view_type", "VIEW_FUNCTIONS_WITH_METADATA_CHANGE"),
-    "manual_kernels": (AUTOGRAD + "gen_trace_type", "MANUAL_AUTOGRAD"),
-    "manual_backend": (AUTOGRAD + "gen_trace_type", "MANUAL_BACKEND"),
-    "unrecorded": (AUTOGRAD + "gen_trace_type", "DONT_RECORD_TRACE"),
-    "dont_require_derivative": (AUTOGRAD + "gen_variable_type", "DONT_REQUIRE_DERIVATIVE"),
-    "complex_differentiable": (AUTOGRAD + "gen_variable_type", "GRADIENT_IMPLEMENTED_FOR_COMPLEX"),
-    "resets_accumulator": (AUTOGRAD + "gen_variable_type", "RESET_GRAD_ACCUMULATOR"),
-    "dont_enforce_same_tensor_impl_or_storage": (
-        AUTOGRAD + "gen_variable_type",
-        "DONT_ENFORCE_SAME_TENSOR_IMPL_OR_STORAGE",
-    ),
-    "dont_enforce_tensor_impl_use_count": (AUTOGRAD + "gen_variable_type", "DONT_ENFORCE_TENSOR_IMPL_USE_COUNT"),
-    "dont_enforce_storage_impl_use_count": (AUTOGRAD + "gen_variable_type", "DONT_ENFORCE_STORAGE_IMPL_USE_COUNT"),
-    "foreach_without_derivatives": (AUTOGRAD + "gen_variable_type", "_foreach_ops_without_differentiability_info"),
-    "foreach_of_other_arity": (AUTOGRAD + "gen_variable_type", "_foreach_ops_with_different_arity"),
-}
-UNGROUPED = ("out_without_functional", "mutable_without_out", "inplace_ungrouped")
-DICTIONARIES = {
-    "cpp_defaults": ("api.cpp", "JIT_TO_CPP_DEFAULT"),
-    "views": (AUTOGRAD + "gen_inplace_or_view_type", "VIEW_FUNCTIONS"),
-    "recorded_as": (AUTOGRAD + "gen_trace_type", "RENAME_TRACE"),
-    "dtype_classes": ("model", "DTYPE_CLASSES"),
-}
-# Sets that older releases lack.
-LATER_SETS = {
-    "keeping_out_dtype": ("gen_functionalization_type", "CUMULATIVE_OUT_OPS_PRESERVING_OUT_DTYPE"),
-    "cpu_library_kernels": ("dest.native_functions", "_CPU_DLL_CUDA_KERNELS"),
-}
-# Lists that functions of torchgen have in their text: field -> module, name of the variable there.
-IN_FUNCTIONS = {
-    "header_keys": ("gen", "functions_keys"),
-    "keyword_arguments": ("gen", "EXCLUSION_LIST"),
-    "shim_devices": ("gen", "aoti_backends"),
-    "shims_with_optional_returns": ("gen_aoti_c_shim", "name"),
-    "vmap_other_returns": ("gen_vmap_plumbing", "return_symint_overrides"),
-}
-# The only number of source files that a module names.
-SHARDS = {
-    "trace_shards": AUTOGRAD + "gen_trace_type",
-    "variable_type_shards": AUTOGRAD + "gen_variable_type",
-}
-ATEN_SHIMS = "aten"  # of the devices with shims, what torchgen calls None
+sys.path.insert(0, sys.argv[1])
+
+from torchgen import gen, gen_aoti_c_shim, gen_functionalization_type, model
+from torchgen.api import dispatcher, types
+from torchgen.dest import native_functions, register_dispatch_key
+from torchgen.model import DispatchKey, FunctionSchema, NativeFunction
+from torchgen.native_function_generation import add_generated_native_functions
+from torchgen.packaged.autograd import gen_autograd_functions, gen_trace_type, load_derivatives
+from torchgen.utils import FileManager
+
+PIPELINE = Path(__file__).parents[2] / "pipeline" / "gradmill"
+NAMED = re.compile(r"^//// (\w+)( \?)?.*  # (torchgen[\w.]*)\.(\w+)(?:: (\w+))?(?: without (.*))?$", re.MULTILINE)
+SCHEMA = FunctionSchema.parse("f(Tensor self, bool x=False) -> Tensor")
+FUNCTION = NativeFunction.from_yaml({"func": str(SCHEMA)}, model.Location("", 1), {"core"})[0]
 
 
-def main() -> None:
-    sys.path.insert(0, sys.argv[1])
-    lists: dict[str, object] = {}
-    for field, (module, name) in SETS.items():
-        lists[field] = sorted(set(map(named, members(value_of(module, name)))))
-    for field, (module, name) in DICTIONARIES.items():
-        lists[field] = {key: value if isinstance(value, str) else sorted(map(named, value))
-                        for key, value in value_of(module, name).items()}  # fmt: skip
-    views, returned = (value_of(AUTOGRAD + "gen_inplace_or_view_type", name) for name in
-                       ("VIEW_FUNCTIONS", "RETURNS_VIEWS_OF_INPUT"))  # fmt: skip
-    lists["made_of_views"] = sorted(set(returned) - set(views))
-    sharing = value_of(AUTOGRAD + "gen_inplace_or_view_type", "ALL_VIEW_FUNCTIONS")
-    lists["aliases_not_views"] = sorted(set(sharing) - set(views))
-    by_hand = value_of("gen_functionalization_type", "MUTABLE_OPS_NOT_USING_FUNCTIONALIZATION")
-    ungrouped = {name for field in UNGROUPED for name in lists[field]}
-    lists["not_functionalized"] = sorted(set(map(str, by_hand)) - ungrouped)
-    for field, (module, name) in LATER_SETS.items():
-        lists[field] = sorted(map(str, getattr(import_module(f"torchgen.{module}"), name, ())))
-    for field, (module, name) in IN_FUNCTIONS.items():
-        found = members_in_text(module, name)
-        if found is not None:
-            lists[field] = found
-    lists.setdefault("vmap_other_returns", [])  # before there were any
-    if "shim_devices" in lists:
-        lists["shim_devices"] = [each.lower() for each in lists["shim_devices"]]
-    for field, module in SHARDS.items():
-        (lists[field],) = numbers_of_files(module)
-    types, scalars = value_of("api.types", "BaseTypeToCppMapping"), value_of("model", "BaseTy")
-    lists["base_types"] = {each.name: str(types[each]) if each in types else "" for each in scalars}
-    json.dump(lists | of_keys(), sys.stdout)
+def named_facts() -> dict[str, Any]:
+    """Those whose object the tables name. A flag is whether there is one."""
+    facts, rest = {}, {}
+    for table in (PIPELINE / "releases" / "facts").glob("*.txt"):
+        for field, flag, module, name, variable, others in NAMED.findall(table.read_text()):
+            value: object = ()  # of a release that lacks it
+            with suppress(ImportError, AttributeError):
+                value = getattr(import_module(module), name)
+            members = members_in(value, variable) if variable else value
+            facts[field] = bool(members) if flag else plain(members)
+            rest |= {field: others.split()} if others else {}
+    return facts | {field: {*facts[field]}.difference(*map(facts.get, others)) for field, others in rest.items()}
 
 
-def of_keys() -> dict[str, object]:
-    """What functions of torchgen return for each key that has kernels."""
-    model, dest = import_module("torchgen.model"), import_module("torchgen.dest.native_functions")
-    predicates = (getattr(model, name, None) for name in ("is_cuda_dispatch_key", "is_xpu_dispatch_key"))
-    guarded = [key.name for is_in in predicates if is_in for key in model.DispatchKey if is_in(key)]
-    macros, headers = {}, {}
-    for key in model.dispatch_keys:
-        index = model.BackendIndex(key, use_out_as_primary=True, device_guard=False, external=False, index={})
-        prefix = getattr(dest, "torch_api_key_word_prefix", lambda _: "")(index).strip()
-        if prefix not in ("", "TORCH_API"):
-            macros[key.name] = prefix
-        lines = import_module("torchgen.dest").gen_registration_headers(index, per_operator_headers=True, rocm=False)
-        header = next((line for line in lines if line.endswith("EmptyTensor.h>")), None)
-        if header is not None:
-            headers[key.name] = header.removeprefix("#include <").removesuffix(">")
-    return {"guarded_keys": sorted(guarded), "struct_macros": macros, "empty_headers": headers}
-
-
-def value_of(module: str, name: str):
-    return getattr(import_module(f"torchgen.{module}"), name)
-
-
-def tree_of(module: str) -> ast.Module:
-    return ast.parse(Path(import_module(f"torchgen.{module}").__file__).read_text())
-
-
-def members_in_text(module: str, name: str) -> list[str] | None:
-    """What a variable of a function holds by the text: what is assigned, what it goes through, what is added. None if
-    there is no such variable."""
-    found: list[str] | None = None
-    for node in ast.walk(tree_of(module)):
-        if isinstance(node, ast.Assign) and [ast.unparse(each) for each in node.targets] == [name]:
-            values = node.value
-        elif isinstance(node, ast.For) and ast.unparse(node.target) == name:
-            values = node.iter
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in (f"{name}.add", f"{name}.update"):
-            values = node.args[0]
-        else:
-            continue
-        if isinstance(values, ast.Name):
-            found = (found or []) + (members_in_text(module, values.id) or [])
-        elif isinstance(values, ast.Set | ast.List | ast.Tuple):
-            found = (found or []) + [member for each in values.elts for member in of_text(each)]
-        else:
-            found = (found or []) + of_text(values)
-    return None if found is None else sorted(set(found))
-
-
-def of_text(node: ast.expr) -> list[str]:
-    """The member that a text names: `DispatchKey.CPU`, a name in quotes, an operator with an argument; None is ATen."""
-    if isinstance(node, ast.Attribute):
-        return [node.attr]
-    if isinstance(node, ast.Tuple):
-        return [".".join(part for each in node.elts for part in of_text(each))]
-    if not isinstance(node, ast.Constant):
-        return []
-    return [ATEN_SHIMS if node.value is None else str(node.value)]
-
-
-def numbers_of_files(module: str) -> set[int]:
-    """The numbers of source files that a module writes: the values of `num_shards`."""
-    calls = (node for node in ast.walk(tree_of(module)) if isinstance(node, ast.Call))
-    named = (each for call in calls for each in call.keywords if each.arg == "num_shards")
-    return {each.value.value for each in named if isinstance(each.value, ast.Constant)}
-
-
-def members(collection):
-    """The members of a collection; those of an enumeration with the aliases."""
-    return getattr(collection, "__members__", collection)
+def plain(value: object) -> object:
+    """A value as JSON has it. Of a collection the names, of an enumeration those of aliases, too."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, bool | int | str):
+        return value
+    return [*map(named, getattr(value, "__members__", value))]
 
 
 def named(member: object) -> str:
-    """A member of an enumeration by its name; an operator and its overload as in a schema."""
+    """The name of a member; of an operator with an overload or an argument as in a schema. None is ATen's."""
     if isinstance(member, tuple):
         return ".".join(filter(None, member))
-    return member.name if isinstance(member, Enum) else str(member)
+    return "aten" if member is None else str(member)
 
 
-if __name__ == "__main__":
-    main()
+def members_in(function: Any, name: str, within: ast.AST | None = None) -> set[object]:
+    """What a variable or an argument of a call is by the text of a function: what is assigned, gone through, added.
+    `within`: a part of the text."""
+    held: set[object] = set()
+    for node in ast.walk(within or parsed(function)):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=variable)], value=value)
+                | ast.For(target=ast.Name(id=variable), iter=value)
+                | ast.keyword(arg=variable, value=ast.Constant() as value)
+                | ast.Call(func=ast.Attribute(value=ast.Name(id=variable), attr="add" | "update"), args=[value])
+            ) if variable == name:
+                if isinstance(value, ast.Name):
+                    held |= members_in(function, value.id)
+                    continue
+                with suppress(NameError):  # what depends on arguments
+                    members = eval(ast.unparse(value), inspect.unwrap(function).__globals__)  # noqa: S307
+                    held |= {*members} if isinstance(members, set | list | tuple) else {members}
+    return held
+
+
+def parsed(function: Any) -> ast.Module:
+    text = inspect.getsource(function)
+    return ast.parse(f"if True:\n{text}" if text.startswith(" ") else text)
+
+
+def text_of(function: Any) -> str:
+    """The text of a function, a line for each statement, without comments."""
+    return ast.unparse(parsed(function))
+
+
+def found(pattern: str, text: str) -> str:
+    """The part of a text that a pattern encloses; "" for a text without it."""
+    match = re.search(pattern, text)
+    return match[1] if match else ""
+
+
+def of_keys() -> dict[str, object]:
+    """What functions return for keys with kernels, if it is not the usual."""
+    classes, out, cuda = register_dispatch_key.StructuredRegisterDispatchKey, model.SchemaKind.out, DispatchKey.CUDA
+    macro = getattr(native_functions, "torch_api_key_word_prefix", lambda _: "")
+    is_guarded = [getattr(model, f"is_{kind}_dispatch_key", lambda _: False) for kind in ("cuda", "xpu")]
+    parts = dict.fromkeys(("gen_class_ctor", "gen_class_set_output_functions"), lambda *_: "")
+
+    def index(key: DispatchKey) -> Any:
+        one = {SCHEMA.name: model.BackendMetadata("kernel", False, "at::native")}
+        return model.BackendIndex(key, use_out_as_primary=True, device_guard=False, external=False, index=one)
+
+    def guard(key: DispatchKey, rocm: bool = False) -> str:
+        own = SimpleNamespace(backend_index=index(key), rocm=rocm, **parts)
+        text = classes.gen_class(own, FUNCTION, out, class_name="", parent_class="", generate_super=False)
+        return found(r"(\S+) guard_;", text)
+
+    def sets_guard(key: DispatchKey) -> bool:
+        return "guard_" in classes.gen_class_set_output_body(SimpleNamespace(backend_index=index(key)), out, False)
+
+    def empty_header(key: DispatchKey) -> str:
+        lines = register_dispatch_key.gen_registration_headers(index(key), per_operator_headers=True, rocm=False)
+        return found(r"<(.*EmptyTensor\.h)>", "\n".join(lines))
+
+    def by_key(value: Callable[[DispatchKey], str]) -> dict[str, str]:
+        values = {key.name: value(key) for key in model.dispatch_keys}
+        return {key: each for key, each in values.items() if each not in ("", "TORCH_API")}
+
+    return {
+        "class_guards": by_key(guard),
+        "empty_headers": by_key(empty_header),
+        "function_macros": by_key(lambda key: native_functions.gen_unstructured(FUNCTION, index(key)).split()[0]),
+        "guarded_keys": [key for key in DispatchKey if any(each(key) for each in is_guarded)],
+        "hip_guard": guard(cuda, rocm=True).replace(guard(cuda), ""),
+        "struct_macros": by_key(lambda key: macro(index(key)).strip()),
+        "unset_guards": [key for key in by_key(guard) if not sets_guard(DispatchKey[key])],
+    }
+
+
+def of_functions() -> dict[str, object]:
+    """What functions return for arguments of each type, and for an argument that came later."""
+    names = [form.format(each.name) for form in ("{}", "{}?") for each in model.BaseTy]
+    schemas = {name: FunctionSchema.parse(f"f(Tensor self, {name} x) -> Tensor") for name in names}
+
+    def is_copied(name: str) -> bool:
+        argument = schemas[name].arguments.flat_all[-1]
+        with suppress(AssertionError, KeyError):  # for a type without C++
+            own = dispatcher.argument(argument, remove_non_owning_ref_types=True)
+            return own.type != dispatcher.argument(argument).type
+        return False
+
+    form, shims = "", "std::nullopt"  # how lists give the arguments of versions; a C function of each version
+    for name, version in (("metadata", {"new_args": ["x"]}), ("arguments", ["x"])):
+        with suppress(AssertionError, TypeError):
+            shims = gen_aoti_c_shim.gen_declaration_and_definition(SCHEMA, "cpu", name, {"v2": version})[1]
+            form = name
+    return {
+        "base_types": {each.name: str(types.BaseTypeToCppMapping.get(each, "")) for each in model.BaseTy},
+        "copied_in_views": filter(is_copied, names),
+        "qualifies_declarations": "at::" in gen.compute_registration_declarations(FUNCTION, {}),
+        "shim_versions": form,
+        "shims_pass_defaults": "std::nullopt" not in shims,
+        "unrecorded_types": [
+            name for name in names if not gen_trace_type.should_trace(SimpleNamespace(func=schemas[name]))
+        ],
+    }
+
+
+def of_files() -> dict[str, object]:
+    """What scripts write of a template, and the list of files."""
+    facts: dict[str, object] = {}
+    scripts = {"generator": "tools/setup_helpers/generate_code.py", "stubs_generator": "torchgen/gen_backend_stubs.py"}
+    with TemporaryDirectory() as folder:
+        Path(folder, "a.py").write_text('# ${generated_comment}\n  ${lines}\n"""\ndef f(): ...\n')
+        for field, script in scripts.items():
+            sys.modules["__main__"].__file__ = f"{sys.argv[1]}/{script}"
+            manager = FileManager(f"{folder}/./out", folder, dry_run=False)
+            manager.write("a.py", lambda: {"lines": ["a ", "b"]})
+            text = Path(folder, "out", "a.py").read_text()
+            facts[field] = found(r"generated by (\S+)", text)
+        manager.write_outputs("list", f"{folder}/list")
+        listed = Path(folder, "list").read_text()
+    facts |= {"normal_paths": "/./" not in listed, "spaces_docstrings": '"""\n\ndef' in text}
+    return {**facts, "trims_lines": "a \n" not in text}
+
+
+def of_headers() -> dict[str, object]:
+    """The helpers of formulas that libtorch exports or headers define; what autocast casts to float32, lately."""
+    helpers, modes, autocast = (
+        Path(sys.argv[1], "torch", "include", name).read_text()
+        for name in ("torch/csrc/autograd/FunctionsManual.h", "c10/core/GradMode.h", "ATen/autocast_mode.h")
+    )
+    marks = "struct TORCH_API|TORCH_API inline|TORCH_API|inline"
+    names = re.findall(rf"^(?:{marks}) (?:[\w:<>]+\s+)?(\w+)[ ({{]", helpers, re.MULTILINE)
+    methods = re.findall(r"struct C10_API (\w+) {\n  static bool (is_enabled)\(", modes)
+    lists = re.findall(r"AT_FORALL_(?:FP32|DIFFERENT_REDISPATCH_SIGNATURE)\(_\)((?:.*\\\n)*)", autocast)
+    overloads = re.findall(r'_\((\w+)(?:, (\w+))?\)|"([\w.]+)"', "".join(lists))
+    known = (PIPELINE / "extensions" / "graphs" / "tables" / "autocast_cuda.txt").read_text().split()
+    return {
+        "autocast_full": {".".join(filter(None, each)) for each in overloads}.difference(known),
+        "exported_helpers": [*names, *map("::".join, methods)],
+    }
+
+
+def of_text() -> dict[str, object]:
+    """What functions have in their text."""
+    main, sources, entry = map(text_of, (gen.main, gen.gen_source_files, NativeFunction.from_yaml))
+    node, formulas = map(text_of, (gen_autograd_functions.process_function, load_derivatives.saved_variables))
+    variants, checks = map(text_of, (add_generated_native_functions, NativeFunction.__post_init__))
+    node = node.replace("visit_name", "name").replace("('true' if is_output else 'false')", "is_output")
+    optional = {"rocm": ()} if "options.rocm" in main else {}
+    for branch in ast.walk(ast.parse(main)):
+        if isinstance(branch, ast.If) and (keys := members_in(gen.main, "ignore_keys", branch)):
+            optional[found(r"options\.(\w+)", ast.unparse(branch.test))] = keys
+    shards = re.findall(r"num_shards=(\d+) if dispatch_key == DispatchKey\.(\w+) else (\d+)", sources)
+    devices = members_in(gen.main, "aoti_backends") or found(r"if dispatch_key in \((.*)\)", sources).split(", ")
+    return {
+        "automatic_tags": re.findall(r"tags_inp\.append\('(\w+)'\)", entry),
+        "collect_variable": found(r"append\(f['\"](args\.collect.*?;)", node),
+        "const_ref_refuses_out": found(r"(use_const_ref\w+):\s+\w+ (?:not )?func\.arguments\.out", entry) != "",
+        "core_generates": "not is_core" in variants,
+        "functional_apply": "apply_functional" in gen_autograd_functions.FUNCTION_DEFINITION.pattern,
+        "header_only_tags": "headeronly_fm.write('enum_tag.h'" in text_of(gen.gen_headers),
+        "kernel_shards": {key: each for number, name, rest in shards for key, each in ((name, number), ("", rest))},
+        "optional_backends": optional,
+        "optional_string": found(r"f'(\{name\}\.has_value\(\) .*?\(\{name\}\.value\(\)\).*?)'", formulas),
+        "optional_string_type": found(r"f'(\S+<std::string>) \{name\};'", node),
+        "optional_tensor_sizes": found(r"f'(\{name\}\.has_value\(\) .*?->sym_sizes\(\)\) .*?)'", formulas),
+        "registers_composed_views": "get_kernel"
+        in text_of(gen_functionalization_type.gen_functionalization_registration),
+        "seeded_exempt": re.findall(r"'(\w+)' not in", found(r"'rand' in (.*?) or ", checks)),
+        "self_pointer": found(r"ptr = '(.+?)' if is_output", node),
+        "shim_devices": [named(each).removeprefix("DispatchKey.").lower() for each in devices],
+        "shims_by_key": not hasattr(gen_aoti_c_shim, "gen_aoti_c_shim_files"),
+        "variants_from": re.findall(r"SchemaKind\.(\w+)", found(r"base_fn = (.*)", variants)),
+    }
+
+
+facts = named_facts()
+for more in (of_keys, of_functions, of_files, of_headers, of_text):
+    facts |= more()
+json.dump(plain(facts), sys.stdout)

@@ -1,8 +1,8 @@
 """How attributes are saved: one row per C++ type, for the Nodes that store them and the kernels that set them.
 
 A row has the declaration of the attribute, the expression that copies a value into it, its release, unpacking and
-check, its type as a parameter, and its Python getters. `{name}` is the attribute; `{scalars_getter_tail}` is a fact of
-the release. The order of the parts is upstream's (gen_autograd_functions).
+check, its type as a parameter, and its Python getters. `{name}` is the attribute. The order of the parts is upstream's
+(gen_autograd_functions).
 
 torchgen: `gen_autograd_functions.save_var`.
 """
@@ -22,7 +22,7 @@ class Getter(Struct, frozen=True, gc=False, array_like=True):
     frame: str
     body: str
     raw: bool = False
-    tail: str = ""  # text that follows it
+    tail: str = ""  # white space that follows it, where lines are not trimmed
 
 
 class SavedType(Struct, frozen=True, gc=False, array_like=True):
@@ -80,7 +80,7 @@ _SCALARS = SavedType(
     ("std::vector<at::Scalar> {name};", "bool {name}_released_ = false;"),
     "std::vector<at::Scalar>&",
     release=("{name}.clear();",),
-    getters=(Getter("getter_of_scalars", "body_scalars", tail="{scalars_getter_tail}"),),
+    getters=(Getter("getter_of_scalars", "body_scalars", tail=" " * 28),),
     copied=_VECTOR,
 )
 

@@ -74,7 +74,6 @@ class Release(Struct, frozen=True, kw_only=True):
     collect_variable: str  # C++ by which compiled autograd collects a saved variable; {name}, {is_output}
     trims_lines: bool  # whether white space at the ends of lines is removed when a block is filled in
     spaces_docstrings: bool  # whether a blank line is put between a docstring and the next definition
-    scalars_getter_tail: str  # text after the getter of a saved list of scalars
     manual_backend: frozenset[str]  # C++ functions with kernels registered by hand for every key
     # Base or C++ names of ops that autograd ignores, even if they have derivatives.
     dont_require_derivative: frozenset[str]

@@ -178,7 +178,7 @@ def properties(plan: NodePlan, release: Release) -> str:
     for saved in plan.saved:
         names = {"node": plan.node, "name": saved.name}
         for getter in saved.how.getters:
-            tail = getter.tail.format(scalars_getter_tail=release.scalars_getter_tail)
+            tail = "" if release.trims_lines else getter.tail
             body = text[getter.body].fill({})
             getters.append(text[getter.frame].fill({**names, "body": body}) + tail)
             rows.append(text["raw_property" if getter.raw else "property"].fill(names).rstrip("\n"))

@@ -3,8 +3,8 @@
 A line `//// field` begins a set or an ordered list, `//// field =` a mapping, `//// field = *` one to lists,
 `//// field ?` a flag, `//// field :` a text or a number. `member; 2.8-  # why` is in 2.8 and later releases,
 `member; 2.8-2.9` from 2.8 to 2.9, a member without releases in all. In a mapping a row is `member = value`; a flag is
-set if it has a row; a text has one row for each release. The sets also have names without an operator: another spec set
-may have it.
+set if it has a row; a text has one row for each release. Behind `#` is the object of torchgen that the field has, for
+`tests/releases/upstream_rules.py`. The sets also have names without an operator: another spec set may have it.
 
 torchgen: `gen_variable_type.gen_variable_type`, `gen_trace_type.should_trace`,
 `gen_inplace_or_view_type.get_view_info`.
@@ -48,4 +48,4 @@ def _sections() -> Iterator[tuple[str, list[str]]]:
     """The first line of each section, and its other lines."""
     for section in "".join(_TEXTS).split("//// ")[1:]:
         head, *members = section.splitlines()
-        yield head, members
+        yield head.partition("  # ")[0], members
