@@ -33,9 +33,8 @@ _DOWNLOAD = """
     --platform macosx_11_0_arm64 --platform macosx_14_0_arm64
 """.split()
 
-_HEADERS = ("torch/csrc/autograd/FunctionsManual.h", "c10/core/GradMode.h", "ATen/autocast_mode.h")  # with facts
-_GENERATED = "torch/include/torch/csrc/autograd/generated/"
-_WANTED = ("torchgen/", "torch/version.py", _GENERATED, *(f"torch/include/{name}" for name in _HEADERS))  # of a wheel
+_READ = "torch/csrc/autograd/generated/ torch/csrc/autograd/FunctionsManual.h c10/core/GradMode.h ATen/autocast_mode.h"
+_WANTED = ("torchgen/", "torch/version.py", *(f"torch/include/{name}" for name in _READ.split()))  # of a wheel
 
 # torchgen makes these lists from sets: their order changes with the hash seed.
 _SETS = frozenset(("required_inputs_fw_grad", "required_inputs_primal"))
@@ -146,9 +145,9 @@ def gradmill(source: Source, folder: Path, cache: Path, *command: str, families:
     return run([sys.executable, "-m", "gradmill", *command, *variables])
 
 
-def run(command: list[str]) -> str:
+def run(command: list[str], folder: Path = ROOT) -> str:
     """What a command prints. Broken if it fails."""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Broken(f"{' '.join(command)} ends with {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout

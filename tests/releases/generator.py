@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import runpy
-import subprocess
 import sys
 from cProfile import Profile
 from pathlib import Path
@@ -38,13 +37,10 @@ def rows_of_generator(root: Path, folder: Path) -> set[str]:
 
 def _called(checkout: Path) -> set[str]:
     """The files of a checkout with a function that its script calls."""
-    from releases import Broken
+    from releases import run
 
     command = [sys.executable, "-B", os.path.abspath(__file__)]
-    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Broken(f"torchgen fails in a checkout of the release:\n{done.stderr[-2000:]}")
-    paths = json.loads(done.stdout.splitlines()[-1])
+    paths = json.loads(run(command, checkout).splitlines()[-1])
     return {
         os.path.relpath(path, checkout)
         for path in paths

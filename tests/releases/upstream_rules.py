@@ -144,10 +144,11 @@ def of_keys() -> dict[str, object]:
 def of_functions() -> dict[str, object]:
     """What functions return for arguments of each type, and for an argument that came later."""
     names = [form.format(each.name) for form in ("{}", "{}?") for each in model.BaseTy]
-    schemas = {name: FunctionSchema.parse(f"f(Tensor self, {name} x) -> Tensor") for name in names}
+    schemas = (FunctionSchema.parse(f"f(Tensor self, {name} x) -> Tensor") for name in names)
+    functions = {name: SimpleNamespace(func=schema) for name, schema in zip(names, schemas)}
 
     def is_copied(name: str) -> bool:
-        argument = schemas[name].arguments.flat_all[-1]
+        argument = functions[name].func.arguments.flat_all[-1]
         with suppress(AssertionError, KeyError):  # for a type without C++
             own = dispatcher.argument(argument, remove_non_owning_ref_types=True)
             return own.type != dispatcher.argument(argument).type
@@ -164,9 +165,7 @@ def of_functions() -> dict[str, object]:
         "qualifies_declarations": "at::" in gen.compute_registration_declarations(FUNCTION, {}),
         "shim_versions": form,
         "shims_pass_defaults": "std::nullopt" not in shims,
-        "unrecorded_types": [
-            name for name in names if not gen_trace_type.should_trace(SimpleNamespace(func=schemas[name]))
-        ],
+        "unrecorded_types": [name for name, each in functions.items() if not gen_trace_type.should_trace(each)],
     }
 
 
@@ -211,6 +210,7 @@ def of_text() -> dict[str, object]:
     main, sources, entry = map(text_of, (gen.main, gen.gen_source_files, NativeFunction.from_yaml))
     node, formulas = map(text_of, (gen_autograd_functions.process_function, load_derivatives.saved_variables))
     variants, checks = map(text_of, (add_generated_native_functions, NativeFunction.__post_init__))
+    registers = text_of(gen_functionalization_type.gen_functionalization_registration)
     node = node.replace("visit_name", "name").replace("('true' if is_output else 'false')", "is_output")
     optional = {"rocm": ()} if "options.rocm" in main else {}
     for branch in ast.walk(ast.parse(main)):
@@ -230,8 +230,7 @@ def of_text() -> dict[str, object]:
         "optional_string": found(r"f'(\{name\}\.has_value\(\) .*?\(\{name\}\.value\(\)\).*?)'", formulas),
         "optional_string_type": found(r"f'(\S+<std::string>) \{name\};'", node),
         "optional_tensor_sizes": found(r"f'(\{name\}\.has_value\(\) .*?->sym_sizes\(\)\) .*?)'", formulas),
-        "registers_composed_views": "get_kernel"
-        in text_of(gen_functionalization_type.gen_functionalization_registration),
+        "registers_composed_views": "get_kernel" in registers,
         "seeded_exempt": re.findall(r"'(\w+)' not in", found(r"'rand' in (.*?) or ", checks)),
         "self_pointer": found(r"ptr = '(.+?)' if is_output", node),
         "shim_devices": [named(each).removeprefix("DispatchKey.").lower() for each in devices],
