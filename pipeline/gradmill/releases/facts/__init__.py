@@ -12,7 +12,7 @@ torchgen: `gen_variable_type.gen_variable_type`, `gen_trace_type.should_trace`,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gradmill.releases.spans import rows_of, texts_in
 
@@ -24,8 +24,9 @@ _TEXTS = texts_in(__file__).values()
 def facts_of(version: str) -> dict[str, object]:
     """The facts of a minor release, by field of `Release`."""
     facts = {}
-    for head, members in _sections():
-        field, _, kind = head.partition(" ")
+    for section in "".join(_TEXTS).split("//// ")[1:]:
+        head, *members = section.splitlines()
+        field, _, kind = head.partition("  # ")[0].partition(" ")
         facts[field] = _VALUE[kind](tuple(rows_of(members, version)))
     return facts
 
@@ -42,10 +43,3 @@ _VALUE: dict[str, Callable[[Rows], object]] = {
     "?": bool,
     ":": lambda rows: rows[0],
 }
-
-
-def _sections() -> Iterator[tuple[str, list[str]]]:
-    """The first line of each section, and its other lines."""
-    for section in "".join(_TEXTS).split("//// ")[1:]:
-        head, *members = section.splitlines()
-        yield head.partition("  # ")[0], members
