@@ -82,9 +82,23 @@ def members_in(function: Any, name: str, within: ast.AST | None = None) -> set[o
                     held |= members_in(function, value.id)
                     continue
                 with suppress(NameError):  # what depends on arguments
-                    members = eval(ast.unparse(value), inspect.unwrap(function).__globals__)  # noqa: S307
+                    members = evaluated(value, inspect.unwrap(function).__globals__)
                     held |= {*members} if isinstance(members, set | list | tuple) else {members}
     return held
+
+
+def evaluated(node: ast.AST, names: dict[str, Any]) -> Any:
+    """The value of a constant, a name, an attribute or a list of these; NameError for anything else."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name) if name in names:
+            return names[name]
+        case ast.Attribute(value=owner, attr=name):
+            return getattr(evaluated(owner, names), name)
+        case ast.List(elts=members) | ast.Set(elts=members) | ast.Tuple(elts=members):
+            return tuple(evaluated(each, names) for each in members)
+    raise NameError(ast.unparse(node))
 
 
 def parsed(function: Any) -> ast.Module:
