@@ -6,6 +6,7 @@ PLAIN = """\
 if (std::getenv("TORCH_NPU_USE_COMPATIBLE_IMPL") == nullptr || \
 std::string(std::getenv("TORCH_NPU_USE_COMPATIBLE_IMPL")) != "1") {
     %s}"""
+WRAPPED = ("matmul", "matmul.out", "matmul_backward", "matmul_double_backward")
 
 
 def unit(family, piece, function, text, release):
@@ -16,8 +17,7 @@ def unit(family, piece, function, text, release):
     if family != "variable_type":
         return text
     if piece == "registration":
-        wrapped = release >= (2, 7) and function.operator in ("matmul", "matmul.out", "matmul_backward")
-        return PLAIN % text if wrapped else text
+        return PLAIN % text if release >= (2, 7) and function.operator in WRAPPED else text
     if release >= (2, 6) and function.base == "matmul_backward":
         text = re.sub(r'unpack\((\w+), "\w+", \d+\)', r"\1", text)
     if not (function.own and function.defined):

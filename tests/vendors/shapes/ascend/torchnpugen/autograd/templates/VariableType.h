@@ -1,0 +1,2 @@
+// ${generated_comment}
+${npu_variable_type}
