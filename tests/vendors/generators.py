@@ -19,7 +19,6 @@ std::string(std::getenv("TORCH_NPU_USE_COMPATIBLE_IMPL")) != "1") {
     %s}"""
 WRAPPED = {"matmul", "matmul.out", "matmul_backward", "matmul_double_backward"}
 EXCLUDED = {"npu_format_cast.Tensor", "npu_format_cast_", "npu_format_cast_.acl_format"}
-COMPLEX = {"stft", "npu_dtype_cast", "_npu_dtype_cast"}
 KERNEL = "type_derived_method_definitions"
 
 
@@ -27,15 +26,11 @@ def changed_kernel(vendor: str, text: str, operator: str, *, own: bool, out: boo
     text = USE_COUNT.sub("", DECOMPOSED.sub(r"\1", text))
     if vendor == "ascend" and operator.startswith("matmul_backward"):
         text = re.sub(r"unpack\((\w+), [^)]*\)", r"\1", text)
-    if not own:
-        return text
-    if vendor == "cosdt":
-        return text.replace("at::redispatch", "at_npu::redispatch")
-    if out:
-        text = re.sub(r"at::redispatch::(\w+)_outf", r"at_npu::redispatch::\1_out", text)
-    else:
-        text = text.replace("at::redispatch", "at_npu::redispatch")
-    return text.replace("_symint", "")
+    if own and vendor == "ascend":
+        text = text.replace("_symint", "")
+        if out:
+            return re.sub(r"at::redispatch::(\w+)_outf", r"at_npu::redispatch::\1_out", text)
+    return text.replace("at::redispatch", "at_npu::redispatch") if own else text
 
 
 def write(vendor: str, folder: Path, base: set[str]) -> None:
@@ -53,7 +48,7 @@ def write(vendor: str, folder: Path, base: set[str]) -> None:
 
     native, tags, derivatives, templates, out = (str(folder / name) for name in INPUTS)
     if vendor == "ascend":
-        kernels.GRADIENT_IMPLEMENTED_FOR_COMPLEX.update(COMPLEX)
+        kernels.GRADIENT_IMPLEMENTED_FOR_COMPLEX.update(("stft", "npu_dtype_cast", "_npu_dtype_cast"))
     infos, _ = load_derivatives(derivatives, native, tags)
     functions = parse_native_yaml(native, tags).native_functions
     named = {str(info.func.func.name) for by_key in infos.values() for info in by_key.values()}
@@ -89,12 +84,7 @@ def write(vendor: str, folder: Path, base: set[str]) -> None:
             texts[0] = re.sub(r"at::_ops::(\w+)::redispatch", r"at_npu::redispatch::\1", texts[0])
         return env
 
-    def node(info, template, plain=nodes.process_function):
-        return plain(info, template).replace("_symint", "")
-
-    def is_own_factory(each, plain=factories.is_factory_function):
-        return plain(each) and each.func.name.name.base in own
-
+    node, is_factory = nodes.process_function, factories.is_factory_function
     files = FileManager(install_dir=out, template_dir=templates, dry_run=False)
     comment = {"generated_comment": "@generated from a template"}
     files.write_sharded(
@@ -106,17 +96,16 @@ def write(vendor: str, folder: Path, base: set[str]) -> None:
         num_shards=1,
         sharded_keys={KERNEL, "wrapper_registrations_aten", "wrapper_registrations_npu"},
     )
-    declarations = [declaration(each) for each in own.values()]
-    files.write("VariableType.h", lambda: {**comment, "npu_variable_type": declarations})
+    files.write("VariableType.h", lambda: {**comment, "npu_variable_type": [*map(declaration, own.values())]})
     views.gen_inplace_or_view_type_env = view
     views.gen_inplace_or_view_type(out, native, tags, [*own.values()], templates)
-    nodes.process_function = node
+    nodes.process_function = lambda *words: node(*words).replace("_symint", "")
     nodes.gen_autograd_functions_lib(out, infos, templates)
     code = nodes.gen_autograd_functions_python.__code__
     shards = tuple(2 if value == 5 else value for value in code.co_consts)
     nodes.gen_autograd_functions_python.__code__ = code.replace(co_consts=shards)
     nodes.gen_autograd_functions_python(out, infos, templates)
-    factories.is_factory_function = is_own_factory
+    factories.is_factory_function = lambda each: is_factory(each) and each.func.name.name.base in own
     factories.gen_variable_factories(out, native, tags, templates)
 
 

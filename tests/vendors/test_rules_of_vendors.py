@@ -4,11 +4,13 @@ generator prints, by `generators`. Those of FlagOS are lists of operators, whose
 from __future__ import annotations
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from difflib import unified_diff
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import forked
@@ -35,6 +37,7 @@ NOISE = "own_noise(Tensor self, *, Generator? generator=None) -> Tensor"
 SHUFFLE = "own_shuffle(Tensor self, *, Generator? generator=None) -> (Tensor, Tensor, Tensor)"
 ADDCMUL = "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
 DOUBLE = "matmul_double_backward(Tensor? grad, Tensor grad_out, Tensor self, Tensor other, bool[2] mask) -> Tensor"
+THIN = "own_thin(Tensor self) -> Tensor"
 GRAD = ("self: grad",)
 
 
@@ -54,12 +57,12 @@ EDITS = {  # in what way a vendor makes one of entries that it has, is among the
     "namespace": Edit({"second::own_far(Tensor self) -> Tensor": ()}, {"own_far(Tensor self) -> Tensor": GRAD}),
     "removed": Edit(),
     "renamed": Edit(),
-    "version": Edit(),
+    "version": Edit({}, {THIN: GRAD}),
     "out of its own": Edit({f"own_spread{SIZED}": (), f"own_spread{SIZED_OUT}": ()}, {f"own_spread{SIZED_OUT}": GRAD}),
     "several results": Edit(
         {SHUFFLE: RANDOM}, {SHUFFLE: ("output_differentiability: [True, False, False]", "self: grad * result1")}
     ),
-    "twice": Edit({}, {DOUBLE: ("self: grad",)}),
+    "twice": Edit({}, {DOUBLE: GRAD}),
     "out of PyTorch": Edit({}, {ADDCMUL: ("self: grad", "tensor1: grad * tensor2", "tensor2: grad * tensor1")}),
     "inplace of PyTorch": Edit({}, {"squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)": GRAD}),
 }
@@ -121,8 +124,6 @@ def build(folder: Path) -> dict[str, str]:
 CONFIG = "third_party/op-plugin/op_plugin/config/"
 FUNCTION, DEFINITION = "  - func: npu_dtype_cast(", "- name: npu_dtype_cast("
 RENAMED = ("dtype_cast(Tensor self, int dtype, int?", "dtype_cast(Tensor self, int to, int?")
-THIN = "npu_thin(Tensor self) -> Tensor"
-SPARSE = Place(f"{CONFIG}op_plugin_functions.yaml", FUNCTION, ("sparse: all_version",), "  ")
 KEPT = {  # the keys of entries that the generator leaves
     "ascend": {"func", "tags", "dispatch", "device_check", "structured", "structured_delegate", "structured_inherits"},
     "cosdt": {"func", "tags", "dispatch"},
@@ -131,17 +132,14 @@ KEPT = {  # the keys of entries that the generator leaves
 
 def with_its_own(vendor: str, functions: Place, definitions: Place, **inapplicable: str) -> Vendor:
     last = {functions.file: "  - func: npu_scaled_", definitions.file: "- name: npu_scaled_"}
-    new_key = [
-        ("specset.toml", 'keys = ["acl_op", "op_api"]', 'keys = ["acl_op", "op_api", "sparse"]'),
-        *SPARSE.addition("func", {THIN: ()}),
-        *definitions.addition("name", {THIN: GRAD}),
-    ]
+    new_key = ("specset.toml", 'keys = ["acl_op", "op_api"]', 'keys = ["acl_op", "op_api", "sparse"]')
+    by_new_key = functions._replace(keys=("sparse: all_version",))
     edits = {
         "removed": [
             (file, at + (SHAPES / vendor / file).read_text().partition(at)[2], "") for file, at in last.items()
         ],
         "renamed": [(file, *RENAMED) for file in last],
-        "version": new_key,
+        "version": [new_key, *by_new_key.addition("func", {THIN: ()})],
     }
     return Vendor(functions, definitions, edits, inapplicable)
 
@@ -316,6 +314,19 @@ def test_the_files_are_right_after_all_ordinary_edits(vendor: str, tmp_path: Pat
 )
 def test_the_files_are_right_after_an_ordinary_edit(vendor: str, name: str, tmp_path: Path, base: Path) -> None:
     check(vendor, tmp_path, base, {name: EDITS[name]})
+
+
+@pytest.mark.parametrize(
+    ("release", "changed"),
+    [((2, 4), 'f_symint(unpack(a, "a", 0))'), ((2, 5), 'f(unpack(a, "a", 0))'), ((2, 6), "f(a)")],
+)
+def test_the_rules_of_ascend_before_2_7(release: tuple[int, int], changed: str) -> None:
+    unit = runpy.run_path(str(EXAMPLES / "ascend" / "hooks.py"))["unit"]
+    name = "matmul_backward"
+    function = SimpleNamespace(operator=name, base=name, own=True, defined=True, kind="functional")
+    text = 'at::redispatch::f_symint(unpack(a, "a", 0))'
+    assert unit("variable_type", "definition", function, text, release) == f"at_npu::redispatch::{changed}"
+    assert unit("variable_type", "registration", function, text, release) == text
 
 
 # ---- a vendor who prints kernels of PyTorch's operators without two of their parts, by two regular expressions

@@ -26,4 +26,4 @@ def unit(family, piece, function, text, release):
         text = re.sub(r"at::redispatch::(\w+)_outf", r"at_npu::redispatch::\1_out", text)
     else:
         text = text.replace("at::redispatch", "at_npu::redispatch")
-    return text.replace("_symint", "") if release >= (2, 6) else text
+    return text.replace("_symint", "") if release >= (2, 5) else text
