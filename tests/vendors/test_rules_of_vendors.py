@@ -153,7 +153,7 @@ def is_selected(entry: dict[str, Any], *keys: str) -> bool:
 def merge(vendor: str, folder: Path, merged: Path) -> None:
     """Makes of PyTorch's set the one that the vendor's generator reads its own files into."""
     own = []
-    for file in sorted(folder.rglob("*functions.yaml")):
+    for file in sorted(folder.rglob("*functions.yaml"), key=lambda path: path.name):
         if merged not in file.parents:
             entries = yaml.safe_load(file.read_text())["custom"]
             if CONFIG in str(file):
@@ -193,7 +193,8 @@ PATCHES = {
 NOT_PATCHED = {
     "namespace": "PyTorch's generator registers kernels of any namespace in aten; gradmill, in a block of their own",
     "version": "no entry names a release: a patch is of one",
-    **dict.fromkeys(("twice", "out of PyTorch", "inplace of PyTorch"), "PyTorch's definitions are there"),
+    "twice": "it has no such operator",
+    **dict.fromkeys(("out of PyTorch", "inplace of PyTorch"), "PyTorch's definitions are there"),
 }
 CHOICE, FIRST = "cross_entropy_loss_2d_choice(Tensor self, Tensor target) -> int", "own_first(Tensor self) -> Tensor"
 TAG = "- tag: inplace_view\n"
