@@ -53,6 +53,7 @@ class Operator(Op, frozen=True):
     refused: tuple[str, ...] = ()  # tensors that may not need a gradient, since it has no derivative for them
     hidden: tuple[str, ...] = ()  # helpers of its formulas that a source cannot call: the library's Node is used then
     tracked: bool = True  # whether autograd tracks it
+    real: bool = False  # whether autograd refuses a complex result that needs a gradient
 
     @property
     def called(self) -> NativeFunction:

@@ -52,6 +52,7 @@ class OperatorPlan(Struct, frozen=True):
     viewed: str  # the argument that the result is a view of, "" if it is not a view
     node: NodePlan | None  # if its formula is used
     callee: CondPlan | Custom | None  # if it is not an operator of the set
+    real: bool  # whether autograd refuses a complex result that needs a gradient
 
     @property
     def formula(self) -> NodePlan:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gradmill.cpp.bindings import return_names
 from gradmill.cpp.dispatcher import Signature, signature_of
 from gradmill.extensions.graphs.arguments import arguments
-from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Many, Place, Ref, Value
+from gradmill.extensions.graphs.model import Callee, Custom, Function, GraphError, Item, Many, Place, Ref, Value
 from gradmill.extensions.graphs.operator import Operator, branches, callee_operator, viewed_argument
 from gradmill.extensions.graphs.passes.differentiate.histories import Histories
 from gradmill.extensions.graphs.passes.differentiate.plan import plan_backward
@@ -23,6 +23,7 @@ from gradmill.extensions.graphs.passes.functionalize.program import (
     Shared,
     Shown,
     names_in,
+    tensors_of,
     values_of,
 )
 from gradmill.extensions.graphs.passes.functionalize.transform import functional
@@ -114,7 +115,8 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     memory = 1.0 if once == "" else wanted.memory  # autograd, which records the forward, holds all values
     backward = plan_backward(program, operators, histories, aliases, outputs, lists, memory)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
-    named = ((name, _any_of(histories, Ref(name))) for name in sorted(names_in(program.steps)))
+    names = names_in(program.steps).union(*map(values_of, program.steps))
+    named = ((name, _any_of(histories, Ref(name))) for name in sorted(names))
     values = {name: any_of for name, any_of in named if any_of}
     checks = tuple(_any_of(histories, *check.values) for check in program.checks)
     steps = enumerate(program.steps)
@@ -128,6 +130,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
             viewed_argument(operator.called) or "",
             plan(operator.reverse, release) if operator.reverse is not None and identity in used else None,
             callees.get(identity),
+            operator.real,
         )
         for identity, operator in operators.items()
     }
@@ -156,8 +159,8 @@ def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]
         if listed and needs:
             raise _list_returned(program, value)
         returned.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))
-    for name in _named_by_views(program):  # for its sizes alone: it may be an input itself, which has its own history
-        returned.setdefault(name, Returned(name, Ref(name), (), name, False))
+    for value in _named_by_views(program):  # for its sizes alone: it may be an input itself, which has its own history
+        returned.setdefault(label(value), Returned(label(value), value, (), label(value), False))
     return tuple(returned.values())
 
 
@@ -168,12 +171,14 @@ def _list_returned(program: Functional, value: Value) -> GraphError:
     return GraphError(makers[0].place if makers else program.function.place, what, hint)
 
 
-def _named_by_views(program: Functional) -> list[str]:
+def _named_by_views(program: Functional) -> list[Ref | Item]:
     """The tensors that the wrapper needs to make views: `y` of `x.view_as(y)`."""
     chains = [shown.chain for output in program.outputs for shown in _shown(output)]
     chains += [check.chain for check in program.checks] + [(link,) for _, link in program.metadata]
-    tensors = {name for step in program.steps for name, type_ in values_of(step).items() if type_ == "Tensor"}
-    return sorted(names_in(tuple(chains)) & tensors)
+    computed = {name: type_ for step in program.steps for name, type_ in values_of(step).items()}
+    arguments = (value for chain in chains for link in chain for value in link.arguments.values())
+    values = {each for value in arguments for each in tensors_of(value)}
+    return sorted((each for each in values if computed.get(each.name, "").startswith("Tensor")), key=label)
 
 
 def _shown(output: OutputValue) -> tuple[Shown, ...]:

@@ -9,7 +9,7 @@ from gradmill.extensions.graphs.passes.gradients import Block, CallBlock, Choose
 from gradmill.extensions.graphs.passes.keep.budget import again_of, operands
 from gradmill.extensions.graphs.passes.schedule import with_first_uses, with_frees
 from gradmill.extensions.graphs.plan import GraphPlan, Returned
-from gradmill.extensions.graphs.print.expressions import all_of, call, lambda_of, linked, number, without_grad
+from gradmill.extensions.graphs.print.expressions import all_of, call, lambda_of, linked, number, tensor, without_grad
 from gradmill.extensions.graphs.print.forward import result_type
 from gradmill.extensions.graphs.print.saved import base_of, gradient, gradient_name, needs_text, tensor_type
 from gradmill.extensions.graphs.print.styles import STYLES, SavedValues, add_to, block_needs, own, target_text
@@ -60,7 +60,7 @@ def _remade(plan: GraphPlan, remade: Remade, named: SavedValues) -> Stmt:
     step, value = remade.step, _again(plan, remade.step, named)
     type_ = result_type(step.results[0].type)
     if step.view:
-        viewed = named.value(step.arguments[plan.operators[step.identity].viewed])
+        viewed = tensor(step.arguments[plan.operators[step.identity].viewed], named)
         value = code("$.defined() ? $ : $()", viewed, value, type_)
     elif remade.needs:
         value = code("$ ? $ : $()", needs_text(remade.needs), value, type_)
@@ -72,14 +72,13 @@ def _again(plan: GraphPlan, step: Apply, named: SavedValues) -> Code:
     name = plan.operators[step.identity].original.operator
     again = again_of(step, name)
     if again is not None:
-        passed = separated(number(named.own(value), named) for value in operands(step, name))
+        passed = separated(number(value, named) for value in operands(step, name))
         return code("graph::$($)", again.function, passed)
-    arguments = {name: named.own(value) for name, value in step.arguments.items()}
-    value = call(plan.operators[step.identity].called, arguments, named)
+    value = call(plan.operators[step.identity].called, step.arguments, named)
     value = code("std::get<0>($)", value) if len(step.results) > 1 else value
     if plan.once == "" and not step.grad:
         value = without_grad(value)
-    return value if step.written is None else code("graph::written($, $)", named.value(step.written), value)
+    return value if step.written is None else code("graph::written($, $)", tensor(step.written, named), value)
 
 
 def _incoming(returned: Returned, i: int) -> Stmt:

@@ -85,11 +85,24 @@ def constant(value: Constant) -> str:
     return f"at::Device({quoted(name)})"
 
 
-Named = Callable[[str], Code]  # the name of a value to the expression for it
+Named = Callable[[Ref | Item], Code]  # the expression for a value
 NONE = code("::std::nullopt")
 
 
-def number(value: Value, named: Named = variable) -> Code:
+def by_name(expression: Callable[[str], Code]) -> Named:
+    """The expressions for values, by those for names; an item is one of the list that has the name."""
+
+    def named(value: Ref | Item) -> Code:
+        named = expression(value.name)
+        return code("graph::item($, $)", named, str(value.index)) if isinstance(value, Item) else named
+
+    return named
+
+
+local = by_name(variable)
+
+
+def number(value: Value, named: Named = local) -> Code:
     """A literal, or the expression for a number or tensor variable."""
     return code("$", literal(value)) if isinstance(value, Bool | Int | Float | Str | Constant) else tensor(value, named)
 
@@ -105,12 +118,10 @@ def literal(value: Bool | Int | Float | Str | Constant) -> str:
     return quoted(value.value) if isinstance(value, Str) else constant(value)
 
 
-def tensor(value: Value, named: Named = variable) -> Code:
+def tensor(value: Value, named: Named = local) -> Code:
     """A tensor, a list of tensors, an item of a list, or a number for a tensor; None is an undefined tensor."""
-    if isinstance(value, Ref):
-        return named(value.name)
-    if isinstance(value, Item):
-        return code("graph::item($, $)", named(value.name), str(value.index))
+    if isinstance(value, (Ref, Item)):
+        return named(value)
     if isinstance(value, Many):
         return code("std::vector<at::Tensor>{$}", separated(tensor(v, named) for v in value.values))
     if isinstance(value, (Bool, Int, Float)):
@@ -118,12 +129,12 @@ def tensor(value: Value, named: Named = variable) -> Code:
     return code("at::Tensor()")
 
 
-def all_of(flags: Flags, named: Named = variable) -> Code:
+def all_of(flags: Flags, named: Named = local) -> Code:
     """The expression for whether flags are all true."""
-    return separated((named(flag.name) for flag in flags), " && ")
+    return separated(map(named, flags), " && ")
 
 
-def argument(value: Value, passed: str, named: Named = variable) -> Code:
+def argument(value: Value, passed: str, named: Named = local) -> Code:
     """A value as an argument of the C++ type `passed`."""
     type_ = passed.removeprefix("const ").removesuffix(" &").strip()
     if type_.startswith("::std::optional<"):
@@ -205,7 +216,7 @@ _LISTS: dict[str, tuple[str, str, Callable[[Value, Named], Code]]] = {
 def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], Code]], named: Named) -> Code:
     constructor, item, text = list_type
     if isinstance(value, Ref):
-        return code("$($)", constructor, named(value.name))
+        return code("$($)", constructor, named(value))
     if not isinstance(value, (Many, Int)):
         return number(value, named)
     values = value.values if isinstance(value, Many) else (value,)  # one number for all
@@ -215,7 +226,7 @@ def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], Code
 
 
 def call(
-    signature: Signature, arguments: Mapping[str, Value], named: Named = variable, function: str | None = None
+    signature: Signature, arguments: Mapping[str, Value], named: Named = local, function: str | None = None
 ) -> Code:
     """A call of an operator by its struct in `at::_ops`, without C++ overload resolution. `function`: of `graph.h`, to
     call in its place."""
@@ -246,9 +257,9 @@ def linked(
 GIVEN = Ref("\0")  # an argument that is an expression
 
 
-def with_given(given: Code, named: Named = variable) -> Named:
+def with_given(given: Code, named: Named = local) -> Named:
     """The expressions for values, with that for GIVEN."""
-    return lambda name: given if name == GIVEN.name else named(name)
+    return lambda value: given if value == GIVEN else named(value)
 
 
 def without_grad(text: Code) -> Code:
@@ -264,7 +275,7 @@ def lambda_of(body: Code) -> Code:
 _FROM_SCALAR = {"int": ".toLong()", "float": ".toDouble()", "bool": ".toBool()"}
 
 
-def computed(step: Number, named: Named = variable) -> Code:
+def computed(step: Number, named: Named = local) -> Code:
     """The expression for the number that a step computes."""
     values: dict[str, Code | str] = {"to": _FROM_SCALAR.get(step.result.type, "")}
     for argument, value in step.arguments.items():

@@ -35,12 +35,13 @@ from gradmill.extensions.graphs.print.expressions import (
     constant,
     lambda_of,
     linked,
+    local,
     quoted,
     tensor,
     with_given,
     without_grad,
 )
-from gradmill.extensions.graphs.print.saved import base_of, needs_text, saved_by_step, tensor_type
+from gradmill.extensions.graphs.print.saved import base_of, needed, needs_text, saved_by_step, tensor_type
 from gradmill.extensions.graphs.scalars import GUARDS
 from gradmill.extensions.graphs.traits import BATCH_NORMS, COPY, CUT, RECORDED_WITH_DROPOUT, STRIDED
 from gradmill.model.layers import entry_operator
@@ -108,7 +109,7 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, CallBlo
 
 
 def _scattered(plan: GraphPlan, step: Scatter) -> Code:
-    view = lambda_of(linked(code("base"), step.chain, plan.operators, variable))
+    view = lambda_of(linked(code("base"), step.chain, plan.operators, local))
     base = tensor(step.base)
     if any(plan.operators[link.identity].called.operator in STRIDED for link in step.chain if link.identity):
         base = code("graph::whole($)", base)
@@ -121,7 +122,7 @@ def _scattered(plan: GraphPlan, step: Scatter) -> Code:
 
 def _overlap(plan: GraphPlan, step: Overlap) -> Code:
     base, written, read = (
-        linked(of, chain, plan.operators, variable)
+        linked(of, chain, plan.operators, local)
         for of, chain in ((tensor(step.base), step.common), (code("base"), step.written), (code("base"), step.read))
     )
     read = code("graph::assigned($, $)", read, written) if step.assigns else read
@@ -147,7 +148,20 @@ def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, CallBlock]) -> li
         Do(code("graph::check_out($, $, $)", variable(clones[name]), tensor(step.arguments[name]), _bool(grows)))
         for name, grows in step.sized.items()
     ]
-    return [*copies, *_results(step, _computed(plan, step)), *after, *_gates(plan, results)]
+    return [*copies, *_results(step, _computed(plan, step)), *_refused(plan, step), *after, *_gates(plan, results)]
+
+
+def _refused(plan: GraphPlan, step: Apply) -> list[Stmt]:
+    """The statements that refuse complex results that need a gradient, of an operator with formulas for real ones."""
+    called = plan.operators[step.identity]
+    if not called.real or plan.once == "":  # autograd refuses them itself, where it records the forward
+        return []
+    name, needs = quoted(called.original.operator.rpartition("::")[2].partition(".")[0]), plan.needs.values
+    return [
+        needed(needs[each.name], Do(code("graph::check_real($, $)", variable(each.name), name)))
+        for each in step.results
+        if each.name in needs and each.type == "Tensor" and each.dtype in ("", "complex64", "complex128")
+    ]
 
 
 def _computed(plan: GraphPlan, step: Apply) -> Code:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from gradmill.extensions.graphs.ir import Code, Do, Let, Return, Stmt, code, separated, uses, variable
@@ -12,7 +12,7 @@ from gradmill.extensions.graphs.passes.functionalize.program import values_of
 from gradmill.extensions.graphs.passes.needs import Row
 from gradmill.extensions.graphs.plan import GraphPlan
 from gradmill.extensions.graphs.print import backward, forward, guards, wrapper
-from gradmill.extensions.graphs.print.expressions import INITIAL, NUMBER_TYPES, Named, tensor
+from gradmill.extensions.graphs.print.expressions import INITIAL, NUMBER_TYPES, by_name, tensor
 from gradmill.extensions.graphs.print.saved import MEMBER_TYPES, needs_text, tensor_type
 from gradmill.extensions.graphs.print.statements import lines
 from gradmill.families.sections import Text
@@ -84,9 +84,9 @@ def forward_values(plan: GraphPlan, numbers: Numbers, release: Release, *opened:
     }
 
 
-def returned(plan: GraphPlan, numbers: Numbers, named: Named) -> Stmt:
+def returned(plan: GraphPlan, numbers: Numbers, named: Callable[[str], Code]) -> Stmt:
     """The end of the forward. `named`: the expression for each name."""
-    values = [tensor(each.value, named) for each in plan.returned]
+    values = [tensor(each.value, by_name(named)) for each in plan.returned]
     values = [code("graph::cut($)", value) for value in values] if plan.is_recorded else values
     return Return(code("{$}", separated([*values, *(named(name) for name, _ in numbers)])))
 
@@ -135,7 +135,7 @@ def backward_values(plan: GraphPlan, body: Iterable[Stmt]) -> dict[str, Filled]:
     return {"name": plan.name, "gradients": gradients, "body": braced([*opened, *body])}
 
 
-def found(plan: GraphPlan, named: Named) -> Stmt:
+def found(plan: GraphPlan, named: Callable[[str], Code]) -> Stmt:
     """The end of the backward. `named`: the expression for each gradient."""
     gradients = (
         code("graph::sized($, saved.length_$)", named(f"grad_of_{name}"), name)

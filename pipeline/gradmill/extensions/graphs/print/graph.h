@@ -148,6 +148,14 @@ inline Tensor written(const Tensor& self, const Tensor& result) {
   return like(self).copy_(result);
 }
 
+// Refuses, as autograd does, a complex result that needs a gradient, of an operator whose formulas are for real numbers.
+inline void check_real(const Tensor& result, const char* name) {
+  TORCH_CHECK(
+      !result.defined() || !result.is_complex(),
+      name,
+      " does not support automatic differentiation for outputs with complex dtype.");
+}
+
 // Refuses an out argument that was resized, but an empty one that may grow.
 inline void check_out(const Tensor& after, const Tensor& before, bool grows) {
   TORCH_CHECK(
@@ -261,9 +269,6 @@ inline int64_t place(int64_t index, size_t length) {
 // An item of a list that was held; undefined if the list was not, because nothing uses it.
 inline Tensor held(at::TensorList list, int64_t index) {
   return list.empty() ? Tensor() : list[place(index, list.size())];
-}
-inline Tensor held(const Tensor& none, int64_t) {
-  return none;
 }
 
 inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& tensors) {

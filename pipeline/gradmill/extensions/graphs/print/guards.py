@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from gradmill.extensions.graphs.ir import Code, Do, Let, Return, Stmt, When, code, separated, variable
-from gradmill.extensions.graphs.model import Constant, Input, Nothing, Ref
+from gradmill.extensions.graphs.model import Constant, Input, Item, Nothing, Ref
 from gradmill.extensions.graphs.passes.functionalize.program import Flags, Shown, names_in
+from gradmill.extensions.graphs.passes.keep.aliases import label
 from gradmill.extensions.graphs.plan import GraphPlan, Variant
 from gradmill.extensions.graphs.print.expressions import (
     GIVEN,
     NUMBER_TYPES,
     Named,
     all_of,
+    by_name,
     call,
     constant,
     linked,
@@ -107,7 +109,7 @@ def checks(plan: GraphPlan, *, late: bool) -> list[Stmt]:
         itself = any(link.is_itself for link in check.chain)
         if needs and late == (itself or not undecided.isdisjoint(needs) or not names_in(check.chain) <= known):
             view = linked(code("graph::some($)", check.input), check.chain, plan.operators, named, modes=True)
-            flags = [named(flag.name) for flag in check.flags if itself or flag.name in known]
+            flags = [named(flag) for flag in check.flags if itself or flag.name in known]
             condition = separated([f"({needs_text(needs)})" if flags else needs_text(needs), *flags], " && ")
             statements.append(When(condition, (Do(code("torch::autograd::check_inplace($, true)", view)),)))
     return statements
@@ -187,8 +189,14 @@ def where(
 
 def numbers(plan: GraphPlan) -> Named:
     """The wrapper's expressions for values: an input by its name, any other value as a result of the forward."""
-    known = set(plan.functional.names.values())
-    return lambda name: code(name) if name in known else result(name)
+    known, returned = set(plan.functional.names.values()), {each.name for each in plan.returned}
+    plain = by_name(lambda name: code(name) if name in known else result(name))
+
+    def named(value: Ref | Item) -> Code:
+        own = isinstance(value, Item) and value.name not in known and label(value) in returned
+        return result(label(value)) if own else plain(value)
+
+    return named
 
 
 def result(name: str) -> Code:

@@ -14,7 +14,7 @@ from gradmill.extensions.graphs.passes.gradients import Attribute, Metadata, Ten
 from gradmill.extensions.graphs.passes.keep.aliases import label
 from gradmill.extensions.graphs.passes.needs import AnyOf
 from gradmill.extensions.graphs.plan import GraphPlan
-from gradmill.extensions.graphs.print.expressions import NONE, Named, argument, tensor
+from gradmill.extensions.graphs.print.expressions import NONE, Named, argument, local, tensor
 
 _REFERENCES = ("int[]", "float[]", "str", "int[]?", "float[]?", "str?")  # inputs that refer to the caller's memory
 _NAME = re.compile(r"((?<![\w.:])(?<!->)[^\W\d]\w*)")
@@ -63,7 +63,7 @@ def _typed(value: Code, passed: str) -> Code:
     return code("$($)", passed.removeprefix("const ").removesuffix(" &"), value) if value == NONE else value
 
 
-def expression_over(plan: GraphPlan, step: Apply, expression: str, type_: str, named: Named = variable) -> Code:
+def expression_over(plan: GraphPlan, step: Apply, expression: str, type_: str, named: Named = local) -> Code:
     """The value of an expression of a formula over the operator's arguments and results."""
     bound = {
         parameter.name: _typed(argument(step.arguments[parameter.name], parameter.type, named), parameter.type)

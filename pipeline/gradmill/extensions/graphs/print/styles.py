@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gradmill.extensions.graphs.ir import Code, Do, Free, Let, Stmt, Title, When, code, filled, separated, variable
-from gradmill.extensions.graphs.model import Item, Many, Ref, Value
+from gradmill.extensions.graphs.model import Item, Ref
 from gradmill.extensions.graphs.passes.differentiate.plan import attribute_name
 from gradmill.extensions.graphs.passes.gradients import Argument, CallBlock, GradientTarget
 from gradmill.extensions.graphs.passes.keep.aliases import label
@@ -23,29 +23,21 @@ class SavedValues:
     """The expressions for saved values. A value that was not saved, as no gradient uses it, is an undefined tensor."""
 
     def __init__(self, plan: GraphPlan) -> None:
-        held = [*(tensor.name for tensor in plan.backward.tensors), *plan.backward.numbers]
+        self._numbers = plan.backward.numbers
+        held = [*(tensor.name for tensor in plan.backward.tensors), *self._numbers]
         self._known = {name: f"saved.{name}" for name in held}  # the variable of each
         own = [*(tensor.name for tensor in plan.backward.kept), *(remade.name for remade in plan.backward.remade)]
         self._known |= dict(zip(own, own))
         self.attributes = {attribute.name for attribute in plan.backward.attributes}
         self.metadata = {metadata.name for metadata in plan.backward.metadata}
 
-    def __call__(self, name: str) -> Code:
-        return variable(self._known[name]) if name in self._known else code("at::Tensor()")
-
-    def own(self, value: Value) -> Value:
-        """A value as an argument of a call in the backward: an item of a list that was saved by itself has its name."""
-        if isinstance(value, Many):
-            return Many(tuple(map(self.own, value.values)))
-        return Ref(label(value)) if isinstance(value, Item) and label(value) in self._known else value
-
-    def value(self, value: Value) -> Code:
-        """The expression for a value, an item or a list."""
-        if isinstance(value, Item) and label(value) in self._known:
-            return self(label(value))
-        if isinstance(value, Item):
-            return code("graph::held($, $)", self(value.name), str(value.index))
-        return tensor(value, self)
+    def __call__(self, value: Ref | Item) -> Code:
+        if label(value) in self._known:
+            return variable(self._known[label(value)])
+        if isinstance(value, Item) and value.name in self._known:
+            function = "item" if value.name in self._numbers else "held"
+            return code("graph::$($, $)", function, variable(self._known[value.name]), str(value.index))
+        return code("at::Tensor()")
 
 
 def add_to(target: GradientTarget, value: Code, block: CallBlock | None = None) -> tuple[Stmt, ...]:
@@ -145,9 +137,7 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
         return _NONE
     if "List" in type_:
         return argument(value, "const c10::List<::std::optional<at::Tensor>> &", named)
-    if isinstance(value, Many) and "vector" in type_:
-        return code("std::vector<at::Tensor>{$}", separated(map(named.value, value.values)))
-    return named.value(value)
+    return tensor(value, named)
 
 
 def formula_name(node: str) -> str:
@@ -201,7 +191,7 @@ def _library(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stm
 def _composite(plan: GraphPlan, block: CallBlock, named: SavedValues) -> tuple[Stmt, ...]:
     composite = COMPOSITES[plan.operators[block.step.identity].called.operator]
     by_name = {argument.name: argument for argument in block.arguments}
-    saved = [named.value(block.step.arguments[name]) for name, _ in composite.saved]
+    saved = [tensor(block.step.arguments[name], named) for name, _ in composite.saved]
     needs = ", ".join(_needed(by_name[name]) for name in composite.inputs)
     likes = [by_name[name].targets[0].like for name in composite.inputs]
     dims = ", ".join(f"saved.{like}.sizes.size()" if like else "0" for like in likes)

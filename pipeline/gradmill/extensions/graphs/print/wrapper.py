@@ -152,7 +152,7 @@ class _Views:
                 value = self._step(value, link, listed=link.item is None and later, which=which, late=late)
             if copied := copies.get(i + 1):
                 copy = result(label(copied.value))
-                value = code("($ ? $ : $)", numbers(self.plan)(copied.flag.name), value, copy)
+                value = code("($ ? $ : $)", numbers(self.plan)(copied.flag), value, copy)
         return value
 
     def _base(self, shown: Shown) -> Code:

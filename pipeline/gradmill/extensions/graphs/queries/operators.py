@@ -49,6 +49,7 @@ def operator(db: Database, identity: str) -> Operator | None:
     kind, found = schema_kind(native.func), functional_variants.item(db, bucket_of_function(identity), identity)
     variant = None if found is None else function(db, found)
     own_helpers = HELPERS in spec_set(db).templates
+    differentiable_complex = release(db).complex_differentiable
     derivatives = _derivatives(db, identity) if own_helpers or IMPLICIT not in native.dispatch else None
     return Operator(
         identity,
@@ -59,6 +60,7 @@ def operator(db: Database, identity: str) -> Operator | None:
         _refused(db, native, identity) if derivatives is not None else (),
         () if own_helpers or derivatives is None else _hidden(db, derivatives),
         _tracked(db, native),
+        kind == "functional" and derivatives is not None and native.func.name.base not in differentiable_complex,
     )
 
 

@@ -59,6 +59,10 @@ def read(reader: Expressions, node: ast.Call, hint: str) -> Operand:
         named(called, reader.scope)
     elif called in _NOT_CALLED:
         raise SpecError(f"'{called}' is not an operator", _NOT_CALLED[called])
+    if isinstance(node.func, ast.Attribute) and not path:
+        value = reader.read(node.func.value)  # before the arguments, as Python evaluates them
+        args, kwargs = _arguments(reader, node)
+        return method(reader, value, node.func.attr, args, kwargs, hint)
     args, kwargs = _arguments(reader, node)
     if path:
         _check_name(reader, path)
@@ -67,21 +71,15 @@ def read(reader: Expressions, node: ast.Call, hint: str) -> Operand:
         if called in reader.functions and not reader.depth:
             raise SpecError(f"a graph cannot call '{called}' of the file", "write its body where it is called")
         return _builtin(reader, called, args, kwargs, hint)
-    if isinstance(node.func, ast.Attribute):
-        value = reader.read(node.func.value)
-        return method(reader, value, node.func.attr, args, kwargs, hint)
     raise SpecError(f"'{ast.unparse(node.func)}' is not an operator", "call functions of torch and methods of tensors")
 
 
 def _arguments(reader: Expressions, node: ast.Call) -> tuple[list[Operand], Kwargs]:
-    kwargs: Kwargs = {}
+    operands, kwargs = reader.spread(node.args, is_list=False), dict[str, Operand]()
     for keyword in node.keywords:
         if keyword.arg is None:
             raise SpecError("'**' is not supported in a graph", "write out each argument")
         kwargs[keyword.arg] = reader.read(keyword.value)
-    if not any(isinstance(argument, ast.Starred) for argument in node.args):
-        return [reader.read(argument) for argument in node.args], kwargs
-    operands = reader.spread(node.args, is_list=False)
     return (list(operands.items) if isinstance(operands, Several) else [operands]), kwargs
 
 

@@ -190,15 +190,15 @@ class Body(ast.NodeVisitor):
         reader = self.reader
         base = reader.read(target.value)
         indices = subscripts.indices(reader, target)
-        right = reader.read(node.value)
         self._check_items(target, base)
         view, tensors = subscripts.viewed(reader, base, indices)
-        if not tensors:
-            self._in_place(type(node.op), view, right, "")
-        else:
+        picked = view
+        if tensors:
             subscripts.check(reader, tensors)
             picked = reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)])
-            self._put(view, tensors, self._in_place(type(node.op), picked, right, ""))
+        value = self._in_place(type(node.op), picked, reader.read(node.value), "")
+        if tensors:
+            self._put(view, tensors, value)
 
     def _in_place(self, kind: type[ast.operator], left: Operand, right: Operand, hint: str) -> Operand:
         name = BINARY[kind].in_place
