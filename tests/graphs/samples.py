@@ -56,6 +56,7 @@ _LISTED: list[Callable[[], Arguments]] = [lambda: [_pair()]]
 
 _UNPACKED_LISTS = ("two_computed", "two_and_one")
 
+_REDUCTIONS = ("none", "mean", "sum", "batchmean", "least")
 _MASKS: list[Callable[[], torch.Tensor]] = [
     lambda: torch.tensor([[1, 0, 1], [0, 1, 0], [0, 0, 1]]).bool(),
     lambda: torch.tensor([True, False, True]),
@@ -124,6 +125,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "unfolded_and_folded": [lambda: [tensor(2, 3, 4, 4)]],
     "local_responses": [lambda sizes=sizes: [tensor(*sizes)] for sizes in ((2, 4, 3), (2, 4, 3, 2), (2, 4, 2, 3, 2))],
     "many_labels": [lambda: [*_pair(), tensor(6)]],
+    "refused_for_complex": [lambda: [torch.complex(*_pair())]],
     "pooled_with_places": [lambda: [tensor(2, 3, 4, 4)]],
     # numbers
     "at_least_one_and_a_half": [lambda n=n: [tensor(*SHAPE), _index(1, 2), n] for n in (1, 2)],
@@ -136,7 +138,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "most_of_three": [lambda: [tensor(*SHAPE), 3, 2, 4], lambda: [tensor(*SHAPE), 1, 4, 2]],
     "first_row_set": [lambda: [tensor(*SHAPE), 2], lambda: [tensor(*SHAPE), 1.5]],
     **{
-        name: [lambda r=r: [*_pair(), r] for r in ("none", "mean", "sum", "batchmean", "least")]
+        name: [lambda r=r, s=s: [tensor(*s), tensor(*s), r] for r in _REDUCTIONS for s in (SHAPE, ())]
         for name in ("loss_by_name", "losses_by_name", "divergence_by_name")
     },
     "rounded_to_digits": [

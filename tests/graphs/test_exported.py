@@ -356,7 +356,7 @@ LARGE = {  # numbers beyond 64 bits: where they are in the file, and what is ref
 UNREADABLE = {
     f"a size {text}": (
         set_at(*VALUES, "x", "sizes", 0, {"as_expr": {"expr_str": text}}),
-        "is not supported in a graph",
+        f"the size '{text.partition('(')[2][:-1] or text}' is not supported in a graph",
     )
     for text in ("Symbol(x)", "Symbol(1)", "Symbol({[]: 1})", "Integer('1')", "Integer(x)", "3")
 }

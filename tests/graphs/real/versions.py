@@ -84,3 +84,10 @@ def detached_without_grad(x: Tensor) -> Tensor:
     with torch.no_grad():
         y.detach_()
     return y * x
+
+
+def one_after_another(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * 1
+    a, b = y.mul_(2).add(y.sum()), torch.add(y.mul_(2).sum(), other=y.add_(1))
+    y[[0]] += y.mul_(2)[1]
+    return a, b, y

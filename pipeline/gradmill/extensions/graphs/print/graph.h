@@ -697,7 +697,7 @@ inline int64_t batch_reduction(c10::string_view text) {
   return text == "batchmean" ? at::Reduction::Sum : reduction(text);
 }
 inline int64_t batch_divisor(const Tensor& input, c10::string_view text) {
-  return text == "batchmean" ? input.size(0) : 1;
+  return text == "batchmean" && input.dim() > 0 ? input.size(0) : 1;
 }
 
 // Guards of sizes that are known at run time only.

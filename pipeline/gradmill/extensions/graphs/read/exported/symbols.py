@@ -201,6 +201,8 @@ def _plain(node: ast.expr) -> ast.expr:
             return ast.Constant(-number)
         case ast.Call(ast.Name(name), [_, *_]) if name not in ("Symbol", "Integer"):
             return ast.Call(node.func, [_plain(each) for each in node.args], [])
+        case ast.Call(ast.Name("Symbol" | "Integer"), [inner, *_]):
+            node = inner
     raise SpecError(f"the size '{ast.unparse(node)}' is not supported in a graph", _HINT)
 
 

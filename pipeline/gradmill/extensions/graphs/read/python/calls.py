@@ -38,7 +38,7 @@ from gradmill.problems.problem import SpecError, nearest
 
 _OWN = frozenset(  # only in `prelude.py`
     "loss_reduction batch_reduction batch_divisor"
-    " is_a is_number size_of wrapped broadcast tensor_of repeated refused".split()
+    " is_a is_number is_variable size_of wrapped broadcast tensor_of repeated refused".split()
 )
 _OF_NUMBERS = ("abs", "int", "float", "bool", "round")  # builtins that take one number
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -253,7 +253,7 @@ def _bound(
 
 def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> Operand:
     """The functions other than operators that `prelude.py` calls."""
-    if name in ("size_of", "wrapped", "batch_reduction", "batch_divisor"):
+    if name in ("size_of", "wrapped", "batch_divisor"):
         return reader.builder.scalar({"size_of": "size"}.get(name, name), args, hint)
     if name == "broadcast":
         known = reader.builder.ops.overloads("aten::broadcast_tensors")
@@ -266,16 +266,25 @@ def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> 
         return of_number(isinstance(args[0], TypedValue) and args[0].type == text_in(args[1]))
     if name == "is_number":
         return of_number(is_scalar(args[0]))
+    if name == "is_variable":
+        return of_number(_is_text(args[0]))
     if name == "repeated":
         return Several((args[0],) * (index_in(args[1]) or 0), is_list=True) if is_scalar(args[0]) else args[0]
     if name == "refused":
         raise SpecError(text_in(args[0]) or "", text_in(args[1]) or "")
+    if _is_text(args[0]):
+        return reader.builder.scalar(name.removeprefix("loss_"), args, hint)
     text = text_in(args[0])
-    if text is None and isinstance(args[0], TypedValue) and args[0].type == "str":
-        return reader.builder.scalar("reduction", args, hint)
+    if text == "batchmean" and name == "batch_reduction":
+        return of_number(_REDUCTIONS["sum"])
     if text not in _REDUCTIONS:
         raise SpecError(f"unknown reduction '{text or described(args[0])}'", "write 'none', 'mean' or 'sum'")
     return of_number(_REDUCTIONS[text])
+
+
+def _is_text(operand: Operand) -> bool:
+    """Whether it is a string that is known at run time only."""
+    return isinstance(operand, TypedValue) and operand.type == "str" and text_in(operand) is None
 
 
 def _constant(reader: Expressions, data: Operand, dtype: Operand, device: Operand, hint: str) -> Operand:

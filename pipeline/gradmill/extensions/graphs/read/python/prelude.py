@@ -4,10 +4,10 @@ Each is in the language of graphs; an `if` is decided when the graph is read. Fa
 torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. Deprecated parameters
 (`size_average`, `reduce`) are left out. Nothing here runs: `names.py` reads it. Besides operators and each other,
 functions call `loss_reduction(text)`, which returns the operators' number for a reduction, `batch_reduction(text)` and
-`batch_divisor(x, text)` for one that may be 'batchmean', `is_a(x, type)`, `is_number(x)`, `size_of(x, dim)`,
-`wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`, `broadcast(x, y)`,
-which returns its arguments if the set has no such operator, `repeated(x, count)`, which makes a list of a number, and
-`refused(problem, hint)`. A function with `Nd` in its name is one for each of `1d`, `2d` and `3d`.
+`batch_divisor(x, text)` for one that may be 'batchmean', `is_a(x, type)`, `is_number(x)`, `is_variable(text)`,
+`size_of(x, dim)`, `wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`,
+`broadcast(x, y)`, which returns its arguments if the set has no such operator, `repeated(x, count)`, which makes a list
+of a number, and `refused(problem, hint)`. A function with `Nd` in its name is one for each of `1d`, `2d` and `3d`.
 """
 
 # mypy: ignore-errors
@@ -138,6 +138,12 @@ class functional:
     def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
         return torch.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
+    def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
+        return torch.layer_norm(input, normalized_shape, weight, bias, eps)
+
+    def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
+        return torch.group_norm(input, num_groups, weight, bias, eps)
+
     def instance_norm(
         input,
         running_mean=None,
@@ -166,13 +172,10 @@ class functional:
         return torch.ops.aten.huber_loss(*broadcast(input, target), loss_reduction(reduction), delta)
 
     def kl_div(input, target, *, reduction="mean", log_target=False):
-        if is_a(reduction, "str"):
-            return torch.kl_div(input, target, batch_reduction(reduction), log_target=log_target) / batch_divisor(
-                input, reduction
-            )
-        if reduction == "batchmean":
-            return torch.kl_div(input, target, 2, log_target=log_target) / input.shape[0]
-        return torch.kl_div(input, target, loss_reduction(reduction), log_target=log_target)
+        loss = torch.kl_div(input, target, batch_reduction(reduction), log_target=log_target)
+        if is_variable(reduction) or reduction == "batchmean":
+            return loss / batch_divisor(input, reduction)
+        return loss
 
     def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
         torch.ops.aten._assert_tensor_metadata(target, input.shape)
@@ -538,7 +541,7 @@ def _resized(input, size, scales, mode, align_corners, antialias, count):
 
 
 def _reduced(loss, reduction):
-    if is_a(reduction, "str"):
+    if is_variable(reduction):
         return torch.kl_div(-loss, torch.zeros_like(loss), loss_reduction(reduction), log_target=True)
     if reduction == "mean":
         return loss.mean()
