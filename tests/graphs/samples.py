@@ -18,7 +18,7 @@ SHAPE = (4, 6)  # the default shape of a tensor
 
 def tensor(*shape: int) -> torch.Tensor:
     """Numbers between 0.1 and 1.1: logarithms and powers of them exist."""
-    return torch.rand(*shape, dtype=torch.float64) + 0.1
+    return torch.rand(shape, dtype=torch.float64) + 0.1
 
 
 def _regular(size: int) -> torch.Tensor:

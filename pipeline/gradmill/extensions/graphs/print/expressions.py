@@ -182,8 +182,7 @@ def _scalar(value: Value, named: Named) -> Code:
 
 
 def _optional_tensors(value: Value, named: Named) -> Code:
-    if not isinstance(value, Many):
-        return code("graph::maybe_list($)", tensor(value, named))
+    assert isinstance(value, Many)
     items = (NONE if isinstance(v, Nothing) else tensor(v, named) for v in value.values)
     return code("graph::indices({$})", separated(items))
 
@@ -217,12 +216,10 @@ def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], Code
     constructor, item, text = list_type
     if isinstance(value, Ref):
         return code("$($)", constructor, named(value))
-    if not isinstance(value, (Many, Int)):
-        return number(value, named)
-    values = value.values if isinstance(value, Many) else (value,)  # one number for all
-    if not values:
+    assert isinstance(value, Many)
+    if not value.values:
         return code("at::ArrayRef<$>()", item)
-    return code("at::ArrayRef<$>(std::vector<$>{$})", item, item, separated(text(v, named) for v in values))
+    return code("at::ArrayRef<$>(std::vector<$>{$})", item, item, separated(text(v, named) for v in value.values))
 
 
 def call(

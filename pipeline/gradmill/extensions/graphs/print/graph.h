@@ -271,14 +271,6 @@ inline Tensor held(at::TensorList list, int64_t index) {
   return list.empty() ? Tensor() : list[place(index, list.size())];
 }
 
-inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& tensors) {
-  c10::List<std::optional<Tensor>> found;
-  for (const Tensor& tensor : tensors) {
-    found.push_back(maybe(tensor));
-  }
-  return found;
-}
-
 // As many ':' as '...' stands for in a subscript.
 struct Gap {
   int64_t count = 0;

@@ -38,7 +38,7 @@ from gradmill.problems.problem import SpecError, nearest
 
 _OWN = frozenset(  # only in `prelude.py`
     "loss_reduction batch_reduction batch_divisor"
-    " is_a is_number is_variable size_of wrapped broadcast tensor_of repeated refused".split()
+    " is_a is_number is_variable size_of wrapped broadcast tensor_of repeated resized refused".split()
 )
 _OF_NUMBERS = ("abs", "int", "float", "bool", "round")  # builtins that take one number
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -270,6 +270,10 @@ def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> 
         return of_number(_is_text(args[0]))
     if name == "repeated":
         return Several((args[0],) * (index_in(args[1]) or 0), is_list=True) if is_scalar(args[0]) else args[0]
+    if name == "resized":
+        parts = args[0].items if isinstance(args[0], Several) else ()
+        operator = "".join(text_in(part) or str(index_in(part)) for part in parts)
+        return _explicit(reader, f"aten.{operator}.vec", args[1:], {}, hint)
     if name == "refused":
         raise SpecError(text_in(args[0]) or "", text_in(args[1]) or "")
     if _is_text(args[0]):

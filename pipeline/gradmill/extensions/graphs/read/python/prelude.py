@@ -7,7 +7,8 @@ functions call `loss_reduction(text)`, which returns the operators' number for a
 `batch_divisor(x, text)` for one that may be 'batchmean', `is_a(x, type)`, `is_number(x)`, `is_variable(text)`,
 `size_of(x, dim)`, `wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`,
 `broadcast(x, y)`, which returns its arguments if the set has no such operator, `repeated(x, count)`, which makes a list
-of a number, and `refused(problem, hint)`. A function with `Nd` in its name is one for each of `1d`, `2d` and `3d`.
+of a number, `resized(name, …)`, which calls the operator that a text has the name of, in parts, and
+`refused(problem, hint)`. A function with `Nd` in its name is one for each of `1d`, `2d` and `3d`.
 """
 
 # mypy: ignore-errors
@@ -491,36 +492,18 @@ def _root3d(sums, size, power):
 
 
 def _resized(input, size, scales, mode, align_corners, antialias, count):
-    if mode == "bilinear" and antialias:
-        return torch.ops.aten._upsample_bilinear2d_aa.vec(input, size, align_corners, scales)
-    if mode == "bicubic" and antialias:
-        return torch.ops.aten._upsample_bicubic2d_aa.vec(input, size, align_corners, scales)
-    if mode == "lanczos" and antialias:
-        return torch.ops.aten._upsample_lanczos2d_aa.vec(input, size, align_corners, scales)
-    if mode == "linear" and not antialias:
-        return torch.ops.aten.upsample_linear1d.vec(input, size, align_corners, scales)
-    if mode == "bilinear" and not antialias:
-        return torch.ops.aten.upsample_bilinear2d.vec(input, size, align_corners, scales)
-    if mode == "bicubic" and not antialias:
-        return torch.ops.aten.upsample_bicubic2d.vec(input, size, align_corners, scales)
-    if mode == "trilinear" and not antialias:
-        return torch.ops.aten.upsample_trilinear3d.vec(input, size, align_corners, scales)
+    if antialias and (mode == "bilinear" or mode == "bicubic" or mode == "lanczos"):
+        return resized(["_upsample_", mode, "2d_aa"], input, size, align_corners, scales)
     if antialias:
         return refused("this mode has no antialias", "write bilinear or bicubic, and a tensor of four dimensions")
     if mode == "lanczos":
         return refused("lanczos is for antialias", "write bilinear or bicubic, and a tensor of four dimensions")
-    if mode == "nearest" and count == 1:
-        return torch.ops.aten.upsample_nearest1d.vec(input, size, scales)
-    if mode == "nearest" and count == 2:
-        return torch.ops.aten.upsample_nearest2d.vec(input, size, scales)
-    if mode == "nearest" and count == 3:
-        return torch.ops.aten.upsample_nearest3d.vec(input, size, scales)
-    if mode == "nearest-exact" and count == 1:
-        return torch.ops.aten._upsample_nearest_exact1d.vec(input, size, scales)
-    if mode == "nearest-exact" and count == 2:
-        return torch.ops.aten._upsample_nearest_exact2d.vec(input, size, scales)
-    if mode == "nearest-exact" and count == 3:
-        return torch.ops.aten._upsample_nearest_exact3d.vec(input, size, scales)
+    if mode == "linear" or mode == "bilinear" or mode == "bicubic" or mode == "trilinear":
+        return resized(["upsample_", mode, count, "d"], input, size, align_corners, scales)
+    if mode == "nearest" and count > 0 and count < 4:
+        return resized(["upsample_nearest", count, "d"], input, size, scales)
+    if mode == "nearest-exact" and count > 0 and count < 4:
+        return resized(["_upsample_nearest_exact", count, "d"], input, size, scales)
     if mode == "area" and count == 1:
         torch.ops.aten._assert_tensor_metadata(input, [size_of(input, 0), size_of(input, 1), size_of(input, 2)])
         means = torch.ops.aten.adaptive_avg_pool1d(input, size)

@@ -104,12 +104,8 @@ def _of_list(reader: Expressions, value: Operand, indexes: list[Index], hint: st
     if isinstance(at, Slice) and isinstance(value, Several):
         ends = [index_in(end) if end != NONE else None for end in (at.start, at.end, at.step)]
         return Several(value.items[slice(*ends)], is_list=value.is_list)
-    if (
-        isinstance(at, Slice)
-        and isinstance(value, TypedValue)
-        and value.type == "int[]"
-        and at.step in (NONE, of_number(1))
-    ):
+    is_shape = isinstance(value, TypedValue) and value.type == "int[]"
+    if isinstance(at, Slice) and is_shape and at.step in (NONE, of_number(1)):
         start = at.start if at.start != NONE else of_number(0)
         end = at.end if at.end != NONE else of_number(_END)
         return reader.builder.scalar("slice", [value, start, end], hint)

@@ -119,11 +119,8 @@ def items_of(operand: Operand, count: int) -> list[Operand] | None:
 
 def item_of(operand: TypedValue, index: int) -> TypedValue:
     """An item of a list of unknown length."""
-    inner = operand.type.removesuffix("[]")
-    if isinstance(operand.value, Ref):
-        return TypedValue(Item(operand.value.name, index), inner)
-    assert isinstance(operand.value, Many)
-    return TypedValue(operand.value.values[index], inner)
+    assert isinstance(operand.value, Ref)
+    return TypedValue(Item(operand.value.name, index), operand.type.removesuffix("[]"))
 
 
 def described(operand: Operand) -> str:
@@ -221,8 +218,6 @@ def _list(operand: Operand, inner: str, size: int) -> Value | None:
         items = [converted(item, inner) for item in operand.items]
         values = [value for value in items if value is not None]
         return Many(tuple(values)) if len(values) == len(items) else None
-    if not isinstance(operand, TypedValue):
-        return None
     plain = "int" if inner in _INTS else inner
     if isinstance(operand.value, (Ref, Item, Many)) and operand.type == f"{plain}[]":
         return operand.value
