@@ -130,9 +130,7 @@ _ASSIGNED = ("OptionalArray", "optional<std::string>")  # types whose conversion
 
 def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, named: SavedValues) -> Code:
     step = block.step
-    value = step.arguments.get(expression)
-    if value is None:
-        value = step.named(plan.operators[step.identity].results).get(expression)
+    value = (step.named(plan.operators[step.identity].results) | step.arguments).get(expression)
     if value is None:
         return _NONE
     if "List" in type_:

@@ -56,7 +56,7 @@ def operator(db: Database, identity: str) -> Operator | None:
         native,
         variant if kind == "inplace" else None,
         derivatives,
-        _outputs(db, native, identity, variant, has_derivatives=derivatives is not None or _records(native)),
+        _outputs(db, native, identity, variant, has_derivatives=derivatives is not None),
         _refused(db, native, identity) if derivatives is not None else (),
         () if own_helpers or derivatives is None else _hidden(db, derivatives),
         _tracked(db, native),
@@ -70,12 +70,9 @@ def _outputs(
     """The results with a history. A generated out variant of a composite calls that one, and autograd records it."""
     if variant is not None and schema_kind(native.func) == "out" and IMPLICIT in variant.dispatch:
         return tuple(argument.name for argument in native.func.out)
-    return tuple(differentiable(db, identity) or ()) if has_derivatives else ()
-
-
-def _records(native: NativeFunction) -> bool:
-    """Whether autograd records a call that has no derivative. Python calls factories below autograd: `randint_like`."""
-    return native.is_abstract and not native.func.name.base.endswith("_like")
+    # Autograd records calls without a derivative, too. Python calls factories below autograd: `randint_like`.
+    recorded = has_derivatives or (native.is_abstract and not native.func.name.base.endswith("_like"))
+    return tuple(differentiable(db, identity) or ()) if recorded else ()
 
 
 def _derivatives(db: Database, identity: str) -> Reverse | None:

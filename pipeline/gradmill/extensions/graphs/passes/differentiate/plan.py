@@ -31,7 +31,7 @@ from gradmill.extensions.graphs.passes.gradients import (
 )
 from gradmill.extensions.graphs.passes.keep.aliases import Aliases, compacted
 from gradmill.extensions.graphs.passes.keep.budget import recomputed
-from gradmill.extensions.graphs.passes.keep.saved import Saved, Uses, saved
+from gradmill.extensions.graphs.passes.keep.saved import Saved, Uses, in_like, saved
 from gradmill.extensions.graphs.passes.needs import NONE
 from gradmill.extensions.graphs.traits import COMPOSITES
 from gradmill.model.autograd import Reverse, SavedAttribute
@@ -162,7 +162,9 @@ class _Planner:
             value = results.get(attribute.expr, step.arguments.get(attribute.expr))
             if value is not None and "TypeAndSize" not in attribute.type:
                 self.uses.add(value, needs)
-            elif needs and not self.uses.in_like(attribute.expr, step.arguments, needs):
+            elif needs and in_like(attribute.expr, step.arguments, self.uses.metadata) is not None:  # saved anyway
+                self.uses.keep_metadata("like", step.arguments[attribute.expr.partition(".")[0]], needs)
+            elif needs:
                 self.uses.attributes[attribute_name(step, attribute)] = (attribute, index, needs)
         return attributes
 

@@ -131,8 +131,7 @@ class State:
         return values
 
     def _operand(self, value: Value, call: Call) -> Value:
-        known = isinstance(value, (Ref, Item)) and value.name in self.scalars.values()
-        if not known:
+        if not (isinstance(value, (Ref, Item)) and value.name in self.scalars.values()):
             return value
         name = self.names.new("number")
         self.steps.append(Number("graph::operand", {"a": value}, Result(name, "Tensor"), call.place))

@@ -43,7 +43,9 @@ class Aliases:
             if not names_in(sources).isdisjoint(self._overwritten):
                 self._overwritten.add(name)
         self._returned = _may_be(self._shown, program)
-        computed = ((step, *each) for step in program.steps for each in values_of(step).items())
+        computed = [(step, *each) for step in program.steps for each in values_of(step).items()]
+        every = (*inputs.items(), *((name, type_) for _, name, type_ in computed))
+        self._lists = {name for name, type_ in every if type_.endswith("]")}
         types = [(n, t) for step, n, t in computed if isinstance(step, NumberStep) or not t.startswith("Tensor")]
         self.numbers = dict([*types, *(each for each in inputs.items() if not each[1].startswith("Tensor"))])
 
@@ -78,17 +80,11 @@ class Aliases:
 
     def holding(self, value: Ref | Item) -> Holding:
         """How a value is saved."""
+        listed = isinstance(value, Ref) and value.name in self._lists
         if value.name in self._types:
-            listed = isinstance(value, Ref) and self._types[value.name].endswith("]")
             return "copy" if value.name in self._changed and not listed else "list" if listed else "input"
         if value.name in self._shown:
             return "output"
-        step = self.makers.get(value.name)
-        listed = (
-            isinstance(value, Ref)
-            and step is not None
-            and any(r.name == value.name and r.type.endswith("]") for r in step.results)
-        )
         if value.name in self._returned and not listed:
             return "copy"
         if self.apart(value):

@@ -30,15 +30,10 @@ class Uses:
         self.metadata: dict[str, tuple[MetadataKind, Value, Needs]] = {}
 
     def add(self, value: Value, needs: Needs) -> None:
-        """Adds a value: a tensor, a list, a number."""
-        add(self.values, value, needs, self._rows)
-
-    def in_like(self, expression: str, arguments: Mapping[str, Value], needs: Needs) -> bool:
-        """Whether the sizes and dtype of an argument, which are saved anyway, have an attribute."""
-        if in_like(expression, arguments, self.metadata) is None:
-            return False
-        self.keep_metadata("like", arguments[expression.partition(".")[0]], needs)
-        return True
+        """Adds a value, a tensor or a number, or those of a list."""
+        for each in tensors_of(value):
+            known = self.values[label(each)][1] if label(each) in self.values else NONE
+            self.values[label(each)] = (each, self._rows.either(needs, known))
 
     def keep_metadata(self, kind: MetadataKind, value: Value, needs: Needs) -> str:
         """Adds metadata of a value; returns its member name."""
@@ -61,7 +56,7 @@ class Saved(NamedTuple):
 
 def saved(uses: Iterable[tuple[Value, Needs]], aliases: Aliases, rows: Rows) -> Saved:
     """What is saved so that formulas can use values. Views of what the caller may write to are made again."""
-    found, numbers = Saved({}, {}, []), dict[str, None]()
+    found, remade, numbers = Uses(rows), dict[str, tuple[Apply, Needs]](), dict[str, None]()
     left = [*uses][::-1]
     while left:
         value, needs = left.pop()
@@ -70,20 +65,13 @@ def saved(uses: Iterable[tuple[Value, Needs]], aliases: Aliases, rows: Rows) -> 
             if each.name in aliases.numbers:
                 numbers[each.name] = None
             elif step is not None and step.view and aliases.visible(each):
-                found.remade[each.name] = (step, NONE)
+                remade[each.name] = (step, NONE)
                 left += [(argument, needs) for argument in reversed(step.arguments.values())]
             elif step is not None and each.name in aliases.constants:
-                found.remade[each.name] = (step, NONE)
+                remade[each.name] = (step, NONE)
             else:
-                add(found.values, each, needs, rows)
-    return found._replace(numbers=[*numbers])
-
-
-def add(used: Used, value: Value, needs: Needs, rows: Rows) -> None:
-    """Adds a value, or those of a list, to what is used."""
-    for each in tensors_of(value):
-        known = used[label(each)][1] if label(each) in used else NONE
-        used[label(each)] = (each, rows.either(needs, known))
+                found.add(each, needs)
+    return Saved(found.values, remade, [*numbers])
 
 
 IN_LIKE = {"scalar_type()": "dtype", "sym_sizes()": "sym_sizes()"}  # attributes of a tensor, and members of a Like

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from functools import reduce
 
-from gradmill.extensions.graphs.model import Constant
+from gradmill.extensions.graphs.model import Constant, Ref
 from gradmill.extensions.graphs.read.python.expressions import Expressions
 from gradmill.extensions.graphs.read.python.names import (
     CASTS,
@@ -267,7 +267,7 @@ def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> 
     if name == "is_number":
         return of_number(is_scalar(args[0]))
     if name == "is_variable":
-        return of_number(_is_text(args[0]))
+        return of_number(isinstance(args[0], TypedValue) and isinstance(args[0].value, Ref))
     if name == "repeated":
         return Several((args[0],) * (index_in(args[1]) or 0), is_list=True) if is_scalar(args[0]) else args[0]
     if name == "resized":
@@ -276,19 +276,13 @@ def _own(reader: Expressions, name: str, args: Sequence[Operand], hint: str) -> 
         return _explicit(reader, f"aten.{operator}.vec", args[1:], {}, hint)
     if name == "refused":
         raise SpecError(text_in(args[0]) or "", text_in(args[1]) or "")
-    if _is_text(args[0]):
-        return reader.builder.scalar(name.removeprefix("loss_"), args, hint)
     text = text_in(args[0])
-    if text == "batchmean" and name == "batch_reduction":
-        return of_number(_REDUCTIONS["sum"])
+    if text is None and isinstance(args[0], TypedValue) and args[0].type == "str":
+        return reader.builder.scalar(name.removeprefix("loss_"), args, hint)
+    text = "sum" if text == "batchmean" and name == "batch_reduction" else text
     if text not in _REDUCTIONS:
         raise SpecError(f"unknown reduction '{text or described(args[0])}'", "write 'none', 'mean' or 'sum'")
     return of_number(_REDUCTIONS[text])
-
-
-def _is_text(operand: Operand) -> bool:
-    """Whether it is a string that is known at run time only."""
-    return isinstance(operand, TypedValue) and operand.type == "str" and text_in(operand) is None
 
 
 def _constant(reader: Expressions, data: Operand, dtype: Operand, device: Operand, hint: str) -> Operand:
