@@ -138,4 +138,4 @@ def pooled_with_places(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tenso
 
 
 def refused_for_complex(x: Tensor) -> Tensor:
-    return F.silu(x)
+    return F.silu(torch.complex(x, x))

@@ -86,8 +86,7 @@ def detached_without_grad(x: Tensor) -> Tensor:
     return y * x
 
 
-def one_after_another(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    y = x * 1
-    a, b = y.mul_(2).add(y.sum()), torch.add(y.mul_(2).sum(), other=y.add_(1))
-    y[[0]] += y.mul_(2)[1]
-    return a, b, y
+def one_after_another(x: Tensor) -> tuple[Tensor, Tensor]:
+    a, b = x.mul_(2).add(x.sum()), torch.add(x.mul_(2).sum(), other=x.add_(1))
+    x[[0]] += x.mul_(2)[1]
+    return a, b
