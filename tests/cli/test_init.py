@@ -95,6 +95,23 @@ def test_the_page_for_vendors_shows_the_files(tmp_path: Path) -> None:
     assert shown == {name: data.decode() for name, data in files_in(tmp_path).items()}
 
 
+def test_what_the_page_adds_is_right(tmp_path: Path) -> None:
+    init(str(tmp_path), "core")
+    page = (ROOT / "docs" / "vendors.md").read_text().partition("## An out variant, ")[2].partition("\n## ")[0]
+    texts = dict(re.findall(r"```(\w+)\n(.*?)```", page, re.DOTALL))
+    view = "- name: row(Tensor(a) self, int index) -> Tensor(a)\n  self: grad.expand_symint(self.sym_sizes())\n"
+    for name, text in (("functions.yaml", texts["yaml"]), ("derivatives.yaml", view), ("specset.toml", texts["toml"])):
+        with (tmp_path / name).open("a") as file:
+            file.write(f"\n{text}")
+    assert forked.gradmill(["check", "strict=1"], tmp_path).clean().stdout.endswith(": no problems\n")
+    forked.gradmill(["specs=."], tmp_path).clean()
+    files = files_in(tmp_path / "generated")
+    made = "".join(data.decode() for name, data in files.items() if name.endswith((".cpp", "factories.h")))
+    for text in ("_ops::cube_out::redispatch", "_ops::row::call", "toy::cubes(", "as_view("):
+        assert text in made
+    assert not re.search(r"\bat::(_ops::|redispatch::)?(_foreach_)?(cube|row)", made)
+
+
 def test_a_definition_that_means_pytorchs_function_of_the_name_is_a_warning(tmp_path: Path) -> None:
     """The rule other-namespace: without it, toy::exp would have no derivative, and nothing would say so."""
     init(str(tmp_path), "core")

@@ -1,4 +1,4 @@
-"""Errors in descriptions and vendors' files: each row of `errors.yaml` gives the message that stands with it, and
+"""Errors in descriptions and vendors' files: each row of `errors.yaml` and `init.yaml` gives the message that stands with it, and
 writes nothing. To rewrite the messages, and read them in the diff:
 
     UPDATE_GOLDEN=1 pytest tests/vendors/test_errors.py
@@ -7,7 +7,6 @@ writes nothing. To rewrite the messages, and read them in the diff:
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +16,10 @@ import pytest
 from problems.test_bad_specs import UPDATE, Case, rewrite, rows_of
 
 from vendors.test_docs import KEYS
-from vendors.vendor import SET, Vendor
+from vendors.vendor import Vendor
 
-TABLE = Path(__file__).parent / "errors.yaml"
-CASES = {name: Case.of(name, row) for name, row in rows_of(TABLE).items()}
+TABLES = [Path(__file__).parent / name for name in ("errors.yaml", "init.yaml")]  # of `vendor.SET`, of a new set
+CASES, OF_NEW = ({name: Case.of(name, row) for name, row in rows_of(table).items()} for table in TABLES)
 TOML = "specset.toml"
 
 # Of the description, what stands in it and what is to stand there: selections of known words that select nothing today,
@@ -44,22 +43,23 @@ def edited(vendor: Vendor, case: Case) -> Iterator[None]:
         yield
     finally:
         for edit in case.edits:
-            shutil.copyfile(SET / edit["in"], vendor.path(edit["in"]))
+            vendor.restore(edit["in"])
 
 
 @pytest.mark.golden
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, *OF_NEW])
 @pytest.mark.extension("graphs", "type_stubs")  # some messages list all families
-def test_an_error_is_reported_and_nothing_is_written(name: str, built: Vendor) -> None:
-    case, before = CASES[name], built.files()
+def test_an_error_is_reported_and_nothing_is_written(name: str, request: pytest.FixtureRequest) -> None:
+    built: Vendor = request.getfixturevalue("built" if name in CASES else "begun")
+    case, before = {**CASES, **OF_NEW}[name], built.files()
     with edited(built, case):
         run = built.run(**case.variables)
     message = run.stderr.replace(str(built.folder), "FOLDER")
     assert "Traceback" not in run.stdout + run.stderr
     assert run.status == case.status, message
-    assert built.files() == before
+    assert built.files() == before or not run.status
     if UPDATE:
-        rewrite([TABLE], name, message)
+        rewrite(TABLES, name, message)
     else:
         assert message == case.expected
 

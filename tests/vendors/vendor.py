@@ -17,7 +17,7 @@ class Vendor:
     """A copy of a set in `folder`/set, the base of that of layers beside it, and runs of gradmill on it."""
 
     def __init__(self, folder: Path, source: Path = SET) -> None:
-        self.folder = folder
+        self.folder, self.source = folder, source
         shutil.copytree(source, folder / "set")
         shutil.copytree(BASE, folder / "base")
 
@@ -26,6 +26,13 @@ class Vendor:
         other = copy(self)
         other.folder = Path(shutil.copytree(self.folder, folder, dirs_exist_ok=True))
         return other
+
+    def restore(self, name: str) -> None:
+        """Undoes all edits of a file; one that was added is deleted."""
+        if (self.source / name).exists():
+            shutil.copyfile(self.source / name, self.path(name))
+        else:
+            self.path(name).unlink()
 
     def path(self, name: str) -> Path:
         return self.folder / "set" / name

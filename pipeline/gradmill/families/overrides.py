@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -14,6 +15,17 @@ from gradmill.specs.layers.description import Family, Slot
 
 WORDS = ("all", "own", "defined", "out")
 REST = "rest"  # in slots: the units that no other slot selects for the same piece
+
+# How a unit's text calls its own function, or the functional variant. PyTorch declares none of these for a vendor's
+# function; the replacement of each, in the namespace that declares it.
+CALLS = {
+    **dict.fromkeys(
+        [f"at::redispatch::${{function}}{suffix}(" for suffix in ("", "_outf", "_symint", "_symint_outf")],
+        "_ops::${name}::redispatch(",
+    ),
+    **dict.fromkeys([f"at::${{base}}{suffix}(" for suffix in ("", "_symint")], "_ops::${functional}::call("),
+    "at::_ops::${name}::": "_ops::${name}::",
+}
 
 
 class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
@@ -42,6 +54,7 @@ class FunctionFacts(Struct, frozen=True, gc=False, array_like=True):
             "function": name,
             "overload": overload,
             "base": self.base,
+            "functional": f"{self.base}_{overload}" if overload else self.base,
             "namespace": self.namespace,
         }
 
@@ -59,11 +72,17 @@ def replaced(
     if facts.namespace != ATEN and kind.unit != "Node":  # a Node has formulas, and none of these names
         current = {piece: _in_namespace(text, facts) for piece, text in pieces.items()}
     for place, rule in enumerate(rules.replace):
-        old = _named(rule.from_, facts)  # may be empty: not every operator has an overload
+        old = filled(rule.from_, facts)  # may be empty: not every operator has an overload
         if old and facts.matches(rule.of) and any(old in text for text in current.values()):
-            current = {name: text.replace(old, _named(rule.to, facts)) for name, text in current.items()}
+            current = {name: text.replace(old, filled(rule.to, facts)) for name, text in current.items()}
             applied.append(place)
     return current, applied
+
+
+def calls_in(pieces: Mapping[str, str], facts: FunctionFacts) -> list[str]:
+    """Which of `CALLS` of a function are in the pieces of its unit."""
+    text = "\n".join(pieces.values())
+    return [call for call in CALLS if re.search(rf"(?<!\w){re.escape(filled(call, facts))}", text)]
 
 
 def _in_namespace(text: str, facts: FunctionFacts) -> str:
@@ -78,7 +97,8 @@ def _in_namespace(text: str, facts: FunctionFacts) -> str:
     return text
 
 
-def _named(text: str, facts: FunctionFacts) -> str:
+def filled(text: str, facts: FunctionFacts) -> str:
+    """A text of a rule with the names of a function."""
     if "${" in text:
         for name, value in facts.names.items():
             text = text.replace(f"${{{name}}}", value)
@@ -95,7 +115,7 @@ def slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Ite
     for file, hole, slot in of_pieces:
         rest = "" if (file, slot.piece) in selected else REST
         if facts.matches(slot.of, rest) and (text := piece_of(pieces, slot.piece)):
-            yield key_of(file, hole), f"{_named(slot.before, facts)}{text}{_named(slot.after, facts)}"
+            yield key_of(file, hole), f"{filled(slot.before, facts)}{text}{filled(slot.after, facts)}"
 
 
 def piece_of(pieces: Mapping[str, str], name: str) -> str:

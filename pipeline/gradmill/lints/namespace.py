@@ -20,7 +20,8 @@ def of_other_namespace(
     entry, schema, name = titled
     same = {each: head for each, head in listed if head.schema == schema}
     own = [head for each, head in same.items() if layer_of(each) == layer_of(entry) and each not in defined]
-    if not own or (theirs := same.get(function)) is None:
+    theirs = same.get(function)
+    if theirs is None or not own or own[0].namespace == theirs.namespace:  # an operator that is declared twice
         return None
     problem = f"this is {theirs.namespace}::{name}; {own[0].namespace}::{name}, of the same layer, has no derivative"
     return SpecError(problem, f"write {own[0].namespace}::{schema}", field=("name",), rule="other-namespace")

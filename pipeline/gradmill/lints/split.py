@@ -9,11 +9,13 @@ torchgen: `native_function_generation.pre_group_native_functions`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import zip_longest
 
 from gradmill.model.native import FunctionSummary
 from gradmill.rules.native.groups import GroupError, LacksVariant
+
+Compare = Callable[[FunctionSummary, FunctionSummary], tuple[str, str] | None]
 
 _SAME = "variants have the same arguments: types, names, defaults and order"
 
@@ -39,6 +41,17 @@ def split_variants(heads: Sequence[FunctionSummary]) -> Iterator[GroupError]:
             yield from _odd_one(heads, at, members, "it inherits no derivative")
 
 
+def underived(heads: Sequence[FunctionSummary], derived: Collection[int]) -> Iterator[GroupError]:
+    """The same errors for composites that have kernels elsewhere: for those that are `derived`, by index, and variants
+    that are not, also if these have more arguments, or fewer."""
+    families = _families(heads)
+    grouped = {heads[at].plain_signature for at in families}
+    for at, variants in families.items():
+        members = [i for i in variants if i not in derived and heads[i].plain_signature not in grouped]
+        if heads[at].implicit and at in derived:
+            yield from _odd_one(heads, at, members, "it inherits no derivative", _differing_text)
+
+
 def instead_of_lacking(error: GroupError, heads: Sequence[FunctionSummary]) -> GroupError:
     """The error to report: if a function lacks a variant, and has it with other arguments, the odd one of the two."""
     for at, variants in _families(heads, copies=True).items() if isinstance(error, LacksVariant) else ():
@@ -47,17 +60,21 @@ def instead_of_lacking(error: GroupError, heads: Sequence[FunctionSummary]) -> G
     return error
 
 
-def _odd_one(heads: Sequence[FunctionSummary], at: int, variants: Sequence[int], effect: str) -> Iterator[GroupError]:
+def _odd_one(
+    heads: Sequence[FunctionSummary], at: int, variants: Sequence[int], effect: str, find: Compare | None = None
+) -> Iterator[GroupError]:
     """An error for a functional operator or one of its `variants`, whichever differs from more of the others; none if
-    all have the same arguments. `effect`: what a difference leads to, unless it is one of defaults."""
-    differing = [i for i in variants if _difference(heads[at], heads[i])]
+    all have the same arguments. `effect`: what a difference leads to, unless it is one of defaults. `find` returns the
+    first difference of two; without it, `_difference` does."""
+    find = find or _difference
+    differing = [i for i in variants if find(heads[at], heads[i])]
     if not differing:
         return
     odd, other = differing[0], at
-    agreeing = [i for i in differing if not _difference(heads[odd], heads[i])]
+    agreeing = [i for i in differing if not find(heads[odd], heads[i])]
     if len(agreeing) > 1 + len(variants) - len(differing):
         odd, other = at, odd
-    difference = _difference(heads[other], heads[odd]) or ("", "")
+    difference = find(heads[other], heads[odd]) or ("", "")
     problem = f"'{heads[odd].name}' is not a variant of '{heads[other].name}': it"
     if odd == at:
         names = [f"'{heads[i].name}'" for i in agreeing]
@@ -103,6 +120,14 @@ def _functional(head: FunctionSummary) -> str:
 def _difference(one: FunctionSummary, other: FunctionSummary) -> tuple[str, str] | None:
     """The first argument of each of two variants that the other has not at its place, or their returns; "" if one has
     no argument there. None if there is none, or they are of different operators."""
+    lengths = {len(_inputs(head.signature)) for head in (one, other)}
+    if "out" in (one.kind, other.kind) and len(lengths) > 1 and one.delegate != other.name:
+        return None  # std.out is the out variant of std.dim
+    return _differing_text(one, other)
+
+
+def _differing_text(one: FunctionSummary, other: FunctionSummary) -> tuple[str, str] | None:
+    """The same, whatever the numbers of arguments."""
     ours, theirs = _inputs(one.signature), _inputs(other.signature)
     own = [text for text in ours if text.endswith(" self")]
     if own and own[0] in theirs:  # a method begins with self, wherever the function has it
@@ -110,8 +135,6 @@ def _difference(one: FunctionSummary, other: FunctionSummary) -> tuple[str, str]
         theirs.remove(own[0])
     elif own and any(text.endswith(" self") for text in theirs):
         return None  # pow.Scalar(Scalar self, Tensor exponent) has no in-place variant
-    if "out" in (one.kind, other.kind) and len(ours) != len(theirs) and one.delegate != other.name:
-        return None  # std.out is the out variant of std.dim
     for left, right in zip_longest(ours, theirs, fillvalue=""):
         if left != right:
             return left, right

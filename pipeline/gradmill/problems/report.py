@@ -12,6 +12,11 @@ from gradmill.problems.locate import Position, Sources, position_of, with_refere
 from gradmill.problems.problem import Problem
 
 
+def counted(path: Iterable[str]) -> list[str]:
+    """A path of keys and indices of a description as people read it: they count from 1."""
+    return [str(int(key) + 1) if key.isdecimal() else key for key in path]
+
+
 class Placed(Struct, frozen=True):
     """A problem and its position."""
 
@@ -22,7 +27,8 @@ class Placed(Struct, frozen=True):
     def message(self) -> str:
         """The operator, the field and what is wrong."""
         problem = self.problem
-        return ": ".join(part for part in (problem.op, ": ".join(problem.field), problem.problem) if part)
+        field = counted(problem.field) if problem.role == "set" else problem.field
+        return ": ".join(part for part in (problem.op, ": ".join(field), problem.problem) if part)
 
     @property
     def rule(self) -> str:

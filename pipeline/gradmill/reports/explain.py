@@ -144,7 +144,8 @@ class Explainer:
         file = called(name.removeprefix("shard:"), self._written)
         if file:
             return [self._file(file)]
-        matches = [*map(self._operator, self._pairs(name)), *matches, *self._helper(name)]
+        matches = [*map(self._operator, self._pairs(name)), *matches]
+        matches += self._helper(name, unused=not matches)
         if not matches:
             if (own := operator_name(name, self.db)) != name:
                 return self.explain(own)
@@ -157,12 +158,13 @@ class Explainer:
             raise SpecError(f"explain: nothing is called '{name}'", hint)
         return matches
 
-    def _helper(self, name: str) -> list[Explanation]:
-        """The explanation of a function that formulas call; none if no header and no table has it."""
+    def _helper(self, name: str, *, unused: bool) -> list[Explanation]:
+        """The explanation of a function that formulas call; none if no header and no table has it, or if none calls it
+        and it is not wanted `unused`."""
         declared = tuple(helper.source for helper in all_helpers(self.db).get(name, ()))
-        if not declared:
+        calls = [(entry_end("derivatives", each.entry), each) for each in calls_of(self.db, name)] if declared else []
+        if not (calls or (declared and unused)):
             return []
-        calls = [(entry_end("derivatives", each.entry), each) for each in calls_of(self.db, name)]
         ends = dict.fromkeys(end for end, _ in calls)
         used_by = [f"{self._place(end)}: {each.place}" for end, each in calls]
         what, by = "function that formulas call", tuple(used_by) or ("no formula of this set",)

@@ -9,14 +9,16 @@ from msgspec import Struct
 
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.autograd import ForwardDerivative, Info, Reverse
+from gradmill.model.layers import layer_of
 from gradmill.model.nodes import Dependent, FunctionWithInfo, Keyed, NodeRow
-from gradmill.problems.problem import SpecError, problem_of
+from gradmill.problems.problem import CONTRADICTION, SpecError, problem_of
 from gradmill.query.database import Database
 from gradmill.query.query import query, table, unkept
 from gradmill.rules.matching.finder import Finder
 from gradmill.stages import foreach, infos, selection
 from gradmill.stages.layered.participation import ordered, participants
-from gradmill.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads, schema_of
+from gradmill.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads, report_between
+from gradmill.stages.specs import value
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 
@@ -141,13 +143,35 @@ class Derived(Struct, frozen=True, array_like=True):
 
 @query
 def derived(db: Database, bucket: str) -> Derived:
-    """The functions of a bucket that may have lost their derivatives, and the names of those that have some."""
+    """The functions of a bucket that may have lost their derivatives, and the names of those that have some. Reports
+    variants of a layer that differ from those with derivatives."""
     from gradmill.lints.lost import suspects  # only needed for names that changed
 
-    written = [(pair, pair.op.partition(".")[0]) for pair in _written(db, bucket)]
-    without = [(pair.function, name) for pair, name in written if pair.source is None]
-    lost_ones = suspects(without, {name for _, name in written})
-    return Derived(sorted({name for pair, name in written if pair.source is not None}), list(lost_ones))
+    written = _written(db, bucket)
+    without = [(pair.function, pair.op) for pair in written if pair.source is None]
+    if any(layer_of(entry_of(function)) for function, _ in without):
+        _report_underived(db, bucket, written)
+    lost_ones = suspects(without, {pair.op for pair in written})
+    names = {pair.op.partition(".")[0] for pair in written if pair.source is not None}
+    return Derived(sorted(names), list(lost_ones))
+
+
+def _report_underived(db: Database, bucket: str, written: list[FunctionWithInfo]) -> None:
+    from gradmill.lints.split import underived
+
+    sources = {pair.function: pair.source for pair in written if layer_of(entry_of(pair.function))}
+    listed = [each for each in heads(db, bucket) if each[0] in sources]
+    derived = {i for i, (name, _) in enumerate(listed) if sources[name] is not None or not _may_lose(db, name)}
+    errors = list(underived([head for _, head in listed], derived))
+    report_between(db, errors, listed, CONTRADICTION, warning=True)
+
+
+def _may_lose(db: Database, name: str) -> bool:
+    """Whether a function without derivatives has none. A composite has those of what it calls, but one of a layer whose
+    entry does not say so may have kernels elsewhere."""
+    native, entry = function(db, name), entry_of(name)
+    fields = value(db, "native", entry) if layer_of(entry) else None
+    return native is not None and (native.is_abstract or (isinstance(fields, dict) and "dispatch" not in fields))
 
 
 def _written(db: Database, bucket: str) -> list[FunctionWithInfo]:
@@ -164,13 +188,12 @@ def lost_derivatives(db: Database) -> int:
     names = dict.fromkeys(sorted(name for each in known for name in each.names))
     count = 0
     for name, operator, close in near_misses((suspect for each in known for suspect in each.suspects), names):
-        native, bucket = function(db, name), bucket_of(close)
+        own, bucket = dict(heads(db, bucket_of_function(name)))[name], bucket_of(close)
         defined = {pair.function for pair in _written(db, bucket) if pair.source is not None}
-        others = [head.schema for other, head in heads(db, bucket) if other in defined and head.unqualified == close]
-        error = lost(operator, close, schema_of(db, name), others)
-        if error is not None and native is not None and native.is_abstract:
-            op = str(native.func.name)
-            db.report(problem_of(error, "native", entry_of(name), op, warning=True, derived=True))
+        others = [head for other, head in heads(db, bucket) if other in defined and head.unqualified == close]
+        error = lost(own, close, others)
+        if error is not None and _may_lose(db, name):
+            db.report(problem_of(error, "native", entry_of(name), operator, warning=True, derived=True))
             count += 1
     return count
 

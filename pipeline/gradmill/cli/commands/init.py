@@ -49,7 +49,7 @@ def init(folder: str, base: str = "") -> list[str]:
     written: list[str] = []
     try:
         for name, path in paths.items():
-            put_file(path, texts[name].replace("{base}", base).replace("{which}", _BASES[base]).encode())
+            put_file(path, texts[name].replace("{specs}", base).replace("{which}", _BASES[base]).encode())
             written.append(path)
     except OSError:
         for path in written:

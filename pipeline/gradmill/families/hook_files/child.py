@@ -19,6 +19,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 MAIN, TAG = "hooks", "a struct"
+NAMED = {"unit": ("family", "piece"), "select": ("", "family")}  # arguments that name something
 LIBRARY = tuple({*filter(None, sys.path), *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))})
 FILES = {"open", "os.listdir", "os.scandir"}
 REFUSED = ("socket.", "subprocess.", "os.", "shutil.", "urllib.", "ctypes.", "winreg.", "ftplib.", "http.", "sqlite3.")
@@ -39,6 +40,26 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):  # type
 
     def get_data(self, path: str) -> bytes:
         return self.texts[path.removesuffix(".py")].encode()
+
+
+class Name(str):
+    """The name of a family or of a piece. ValueError if it is compared with a text that no such thing is called."""
+
+    kind: str
+    known: frozenset[str]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) and other not in self.known:
+            from difflib import get_close_matches  # only errors need it
+
+            near = "".join(f": did you mean '{each}'?" for each in get_close_matches(other, sorted(self.known), 1))
+            raise ValueError(f"no {self.kind} is called '{other}'{near}")
+        return str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
 
 
 def attributes(values: dict[str, Any]) -> Any:
@@ -85,13 +106,16 @@ def main() -> None:
     calls = os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what hooks print is for people
-    modules = json.loads(calls.readline())
+    modules, known = json.loads(calls.readline())
+    names = {kind: type("Name", (Name,), {"kind": kind, "known": frozenset(of)}) for kind, of in known.items()}
     sys.meta_path.insert(0, Modules(modules))
     sys.dont_write_bytecode = True
     os.environ.clear()
     sys.addaudithook(refuse)
     for line in calls:
         name, arguments = json.loads(line, object_hook=attributes)
+        for place, kind in enumerate(NAMED.get(name, ())):
+            arguments[place] = names[kind](arguments[place]) if kind else arguments[place]
         if name in ("unit", "files"):  # the last is the release
             arguments[-1] = tuple(arguments[-1])
         try:

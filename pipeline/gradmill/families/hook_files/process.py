@@ -15,8 +15,12 @@ from msgspec import Struct
 
 from gradmill.io.decoding import decode_json
 
+PATIENCE = 5.0  # seconds after which a line says what is running
 LIMIT = 60.0  # seconds for one call
 _MOST = 4  # processes at once: of a run one, of a check two more
+
+
+Known = tuple[tuple[str, tuple[str, ...]], ...]  # a kind of thing, and the names of its things
 
 
 class Answer(Struct):
@@ -29,9 +33,9 @@ class Answer(Struct):
 
 class Process:
     """A process that has loaded the modules of hooks: their names and texts, `hooks` first. `seed`: of the order of
-    sets of text."""
+    sets of text; `known`: what families are called, and what pieces are."""
 
-    def __init__(self, modules: tuple[tuple[str, str], ...], seed: int) -> None:
+    def __init__(self, modules: tuple[tuple[str, str], ...], seed: int, known: Known = ()) -> None:
         child = files("gradmill.families.hook_files").joinpath("child.py").read_text()
         self._child = subprocess.Popen(  # noqa: S603 - the text of this package, in the same Python
             [sys.executable, "-S", "-P", "-c", child],
@@ -39,16 +43,20 @@ class Process:
             stdout=subprocess.PIPE,
             env={"PYTHONHASHSEED": str(seed), "PYTHONIOENCODING": "utf-8"},
         )
-        self._send(dict(modules))
+        self._send((dict(modules), dict(known)))
 
-    def call(self, hook: str, *arguments: Any) -> Answer:
-        """Calls a hook."""
+    def call(self, hook: str, *arguments: Any, title: str = "") -> Answer:
+        """Calls a hook. `title`: what a line on the standard error calls it if it takes long; by default its name."""
         assert self._child.stdout is not None
         error = "the process of the hooks ended"
         with suppress(BrokenPipeError), selectors.DefaultSelector() as selector:  # of any number of open files
             self._send((hook, arguments))
             selector.register(self._child.stdout, selectors.EVENT_READ)
-            if not selector.select(LIMIT):
+            ready = selector.select(PATIENCE)
+            if not ready:
+                print(f"still running: {title or hook}", file=sys.stderr, flush=True)
+                ready = selector.select(LIMIT - PATIENCE)
+            if not ready:
                 error = f"takes longer than {LIMIT:.0f} s"
             elif line := self._child.stdout.readline():
                 return decode_json(line, Answer)

@@ -37,7 +37,10 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
         dropped = [name for name in foreign if name not in releases]
         texts = [f"drop = {json.dumps([*layer.drop, *dropped])}"] if dropped else []
         texts += [f"versions = {{ keys = {json.dumps([*layer.version_keys, *releases])} }}"] if releases else []
-        hint = f"write {' and '.join(texts)}"
+        is_table = bool(layer.lists or layer.drop or layer.versions)
+        name = "" if layer.at[-1].isdecimal() else f"{layer.at[-1]} = "
+        whole = f'{name}{{ file = "{layer.file}", {", ".join(texts)} }}'
+        hint = f"write {' and '.join(texts) if is_table else whole}"
         errors.append(error_at(layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint))
     layer = replace(layer, drop=(*layer.drop, *foreign))
     if releases or misspelt:

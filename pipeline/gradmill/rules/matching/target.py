@@ -60,8 +60,11 @@ class Operators:
             if head.kind not in ("out", "scratch"):
                 return i
         if heads[group[0]].cpp_name != f"{name}_":
-            problem = f"no variant of the op is called '{name}'"
-            raise SpecError(problem, f"define the derivative for {heads[group[0]].schema}", field=("name",))
+            problem, other = f"no variant of the op is called '{name}'", heads[group[0]]
+            hint = f"define the derivative for {other.schema}"
+            if group[0] == index:
+                hint = f"also declare {other.signature}: '{other.name}' takes the derivative of that"
+            raise SpecError(problem, hint, field=("name",))
         return group[0]
 
     @cached_property
@@ -72,6 +75,9 @@ class Operators:
     def _unknown(self, schema: str, name: str) -> SpecError:
         named = _NAMESPACE.match(schema)
         problem = f"no function in native_functions.yaml has the schema '{schema}'"
+        for head in self.heads:
+            if head.kind == "out" and head.signature in (schema, f"{head.namespace}::{schema}"):
+                return SpecError(problem, f"declare it: there is only its out variant, '{head.name}'", field=("name",))
         if named is not None:
             return SpecError(problem, self._in_namespace(named.group(1), name), field=("name",))
         same_name = [head.schema for head in self.heads if head.cpp_name == name]

@@ -49,12 +49,12 @@ class DescriptionError(SpecError):
     def __init__(self, file: str, text: str, errors: Iterable[SpecError]) -> None:
         from gradmill.problems.locate import Position
         from gradmill.problems.plain import lines
-        from gradmill.problems.report import Placed
+        from gradmill.problems.report import Placed, counted
 
         rendered, self.placed = [], []
         for error in errors:
             line, column = place_in(text, error.field, error.needle)
-            where = f"{'.'.join(error.field)}: " if error.field else ""
+            where = f"{'.'.join(counted(error.field))}: " if error.field else ""
             self.placed.append(Placed(Position(0, file, line, column), problem_of(error, "set", "", "")))
             rendered.append(f"{file}:{line}:{column}: {where}{error.problem}")
             if error.hint:

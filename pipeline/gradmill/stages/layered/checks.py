@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from gradmill.families.family import Layout
-from gradmill.families.overrides import REST, WORDS, FunctionFacts, replaced
+from gradmill.families.overrides import CALLS, REST, WORDS, FunctionFacts, replaced
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Template, template_text
 from gradmill.model.layers import Words, listed
@@ -28,6 +28,7 @@ from gradmill.stages.emit import upstream_pieces
 from gradmill.stages.layered.keys import report
 from gradmill.stages.layered.marks import KINDS, base_names, functions, known_names, marks
 from gradmill.stages.layered.overridden_units import about_unit, rules_of
+from gradmill.stages.layered.own_kernels import own_kernels
 from gradmill.stages.requested import families, lacking
 from gradmill.stages.schemas import all_heads, function
 from gradmill.stages.selection import is_selective
@@ -49,6 +50,7 @@ def checked(db: Database) -> bool:
         reported = {each.field for each in problems}
         for name in [name for name in layers.description.family if name in families(db)]:
             problems += [each for each in _unmatched_rules(db, name) if each.field not in reported]
+        problems += own_kernels(db)
     for each in problems:
         report(db, each)
     return True
@@ -199,8 +201,11 @@ def touched_by(db: Database, family: str, name: str) -> list[int]:
 @query
 def idle(db: Database, family: str) -> list[int]:
     """The replacements that change no unit although they select some: of those that select none, none is expected to.
-    The search stops once each has changed one."""
+    The first of each call is right if one of any call is: which there are depends on arguments. The search stops once
+    each has changed one."""
     rules = rules_of(db, family).replace
+    firsts = {rule.from_: place for place, rule in reversed([*enumerate(rules)])}
+    of_calls = {place for text, place in firsts.items() if text in CALLS}
     selecting: set[int] = set()
     changing: set[int] = set()
     for each in units(db, family) if rules else ():
@@ -208,6 +213,7 @@ def idle(db: Database, family: str) -> list[int]:
         own = {place for place, rule in enumerate(rules) if place not in changing and about.matches(rule.of)}
         selecting |= own
         changing.update(touched_by(db, family, each.name) if own else ())
+        changing |= set() if changing.isdisjoint(of_calls) else of_calls
         if len(changing) == len(rules):
             break
     return sorted(selecting - changing)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gradmill.families.hook_files.function import Seen, hook_function
 from gradmill.families.hook_files.process import Answer, process
+from gradmill.families.table import FAMILIES
 from gradmill.model.layers import layer_of
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
@@ -27,14 +28,20 @@ from gradmill.stages.set import defines, hooks, release, spec_label, version
 # ---- what hooks see
 
 
+@table
+def group_of(db: Database, bucket: str) -> dict[str, list[str]]:
+    """The functional and the out variant of each function of a bucket, or what it has of them."""
+    return {name: each.functions[:2] for each in groups(db, bucket).values() for name in each.functions}
+
+
 @query
 def seen(db: Database, name: str) -> Seen | None:
     """A function as hooks see it; None if it has an error, which is reported."""
     native, facts = function(db, name), about.item(db, name)
     if native is None or facts is None:
         return None
-    together = (each.functions for each in groups(db, bucket_of_function(name)).values() if name in each.functions)
-    group = [own for each in next(together, [])[:2] if (own := function(db, each)) is not None]
+    together = group_of.item(db, bucket_of_function(name), name) or ()
+    group = [own for each in together if (own := function(db, each)) is not None]
     entry = entry_of(name)
     try:
         return hook_function(
@@ -62,6 +69,16 @@ class Call(NamedTuple):
     op: str
     what: str
     arguments: tuple[Any, ...]
+
+    @property
+    def title(self) -> str:
+        """The call in reports."""
+        return f"{self.hook}({self.what})" if self.what else self.hook
+
+
+# What families and pieces are called: hooks compare names with these alone.
+_PIECES = {piece for family in FAMILIES.values() for piece in family.pieces}
+_KNOWN = (("family", tuple(FAMILIES)), ("piece", tuple(sorted(_PIECES))))
 
 
 @query
@@ -129,7 +146,8 @@ def answer(db: Database, call: Call, seed: int = 0) -> Answer:
     own = hooks(db)
     assert own is not None
     modules = {name: decode_text(db.input(spec_label(key)) or b"") for name, key in own.modules.items()}
-    return process(tuple(modules.items()), seed).call(call.hook, *call.arguments)
+    title = f"{own.modules[next(iter(modules))].partition(':')[2]}: {call.title}{call.op and f' for {call.op}'}"
+    return process(tuple(modules.items()), seed, _KNOWN).call(call.hook, *call.arguments, title=title)
 
 
 def report(db: Database, call: Call, error: str, at: tuple[str, int] = ("", 0), hint: str = "") -> None:
@@ -137,6 +155,5 @@ def report(db: Database, call: Call, error: str, at: tuple[str, int] = ("", 0), 
     own = hooks(db)
     assert own is not None
     module, line = at if at[1] else (next(iter(own.modules)), own.lines[call.hook])
-    called = f"{call.hook}({call.what})" if call.what else call.hook
     key = own.modules[module]
-    db.report(Problem("hooks", "", call.op, error, hint, (called,), line=line, column=1, file=key))
+    db.report(Problem("hooks", "", call.op, error, hint, (call.title,), line=line, column=1, file=key))
