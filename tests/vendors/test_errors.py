@@ -1,5 +1,5 @@
-"""Errors in descriptions and vendors' files: each row of `errors.yaml` and `init.yaml` gives the message that stands with it, and
-writes nothing. To rewrite the messages, and read them in the diff:
+"""Errors in descriptions and vendors' files: each row of `errors.yaml` and `init.yaml` gives the message that stands
+with it, and writes nothing. To rewrite the messages, and read them in the diff:
 
     UPDATE_GOLDEN=1 pytest tests/vendors/test_errors.py
 """

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from manifests import manifest_in
 
+from gradmill.families.hook_files import process
 from gradmill.session.own_code import OwnCode
 from vendors.vendor import Vendor, kernel, registered
 
@@ -72,6 +73,7 @@ def test_an_edit_calls_hooks_again_and_writes_the_files_that_differ(ended: Vendo
 def test_explain_names_the_hook(ended: Vendor) -> None:
     explained = ended.run("explain", "VariableType::mm").stdout
     assert f"set/hooks.py:{line_of_unit(ended)}: the hook unit" in explained
+    assert re.findall(r"functions\.yaml:\d+ (\S+)", explained) == ["mm"], "of no function whose name has the same hash"
     assert "the hook" not in ended.run("explain", "VariableType::swish").stdout
     assert "the hook files" in ended.run("explain", "list.txt").stdout
 
@@ -146,6 +148,14 @@ def test_a_hook_that_fails_everywhere_is_one_error_with_a_count(vendor: Vendor) 
 def test_a_line_of_hooks_has_no_entry(ended: Vendor, name: str, problem: str) -> None:
     run = ended.run("explain", name)
     assert run.status == 3 and problem in run.stderr and "explain UNIT names" in run.stderr
+
+
+def test_a_hook_that_takes_long_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, seconds in (("PATIENCE", 0.1), ("LIMIT", 0.2)):
+        monkeypatch.setattr(process, name, seconds)
+    hooks = (("hooks", "import time\n\n\ndef select(function, family):\n    time.sleep(5)\n"),)
+    called = process.Process(hooks, 0, (("family", ("nodes",)),)).call("select", {}, "nodes", title="hooks.py: select")
+    assert (called.error, capsys.readouterr().err) == ("takes longer than 0 s", "still running: hooks.py: select\n")
 
 
 def test_what_hooks_print_is_not_their_answer(vendor: Vendor) -> None:

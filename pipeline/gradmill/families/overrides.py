@@ -25,6 +25,8 @@ CALLS = {
     ),
     **dict.fromkeys([f"at::${{base}}{suffix}(" for suffix in ("", "_symint")], "_ops::${functional}::call("),
     "at::_ops::${name}::": "_ops::${name}::",
+    "at::functionalization::FunctionalInverses::${name}_inverse(": "${name}_inverse(",  # of a view, as is
+    "at::functionalization::InverseReturnMode::": "InverseReturnMode::",
 }
 
 
