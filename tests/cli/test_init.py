@@ -110,21 +110,3 @@ def test_what_the_page_adds_is_right(tmp_path: Path) -> None:
     for text in ("_ops::cube_out::redispatch", "_ops::row::call", "toy::cubes(", "as_view("):
         assert text in made
     assert not re.search(r"\bat::(_ops::|redispatch::)?(_foreach_)?(cube|row)", made)
-
-
-def test_a_definition_that_means_pytorchs_function_of_the_name_is_a_warning(tmp_path: Path) -> None:
-    """The rule other-namespace: without it, toy::exp would have no derivative, and nothing would say so."""
-    init(str(tmp_path), "core")
-    for name, entry in {
-        "functions": "func: exp(Tensor self) -> Tensor",
-        "derivatives": "name: {}\n  self: grad",
-    }.items():
-        path = tmp_path / f"{name}.yaml"
-        path.write_text(path.read_text() + f"- {entry.format('exp(Tensor self) -> Tensor')}\n")
-    run = forked.gradmill(["check"], tmp_path)
-    assert (
-        "exp: name: this is aten::exp; toy::exp, of the same layer, has no derivative [other-namespace]" in run.stdout
-    )
-    assert "hint: write toy::exp(Tensor self) -> Tensor\n" in run.stdout
-    path.write_text(path.read_text().replace("name: exp", "name: toy::exp"))
-    assert forked.gradmill(["check"], tmp_path).stdout.endswith(": no problems\n")

@@ -84,7 +84,8 @@ def replaced(
 def calls_in(pieces: Mapping[str, str], facts: FunctionFacts) -> list[str]:
     """Which of `CALLS` of a function are in the pieces of its unit."""
     text = "\n".join(pieces.values())
-    return [call for call in CALLS if re.search(rf"(?<!\w){re.escape(filled(call, facts))}", text)]
+    texts = {call: filled(call, facts) for call in CALLS}
+    return [call for call, own in texts.items() if own in text and re.search(rf"(?<!\w){re.escape(own)}", text)]
 
 
 def _in_namespace(text: str, facts: FunctionFacts) -> str:

@@ -63,17 +63,12 @@ def seen(db: Database, name: str) -> Seen | None:
 
 
 class Call(NamedTuple):
-    """A call of a hook: the operator that it is about, and what of it."""
+    """A call of a hook: the operator that it is about, and how reports show it."""
 
     hook: str
     op: str
-    what: str
+    title: str
     arguments: tuple[Any, ...]
-
-    @property
-    def title(self) -> str:
-        """The call in reports."""
-        return f"{self.hook}({self.what})" if self.what else self.hook
 
 
 # What families and pieces are called: hooks compare names with these alone.
@@ -115,7 +110,7 @@ def texts(db: Database) -> dict[str, str]:
 
 
 def selecting(own: Seen, family: str) -> Call:
-    return Call("select", own["operator"], family, (own, family))
+    return Call("select", own["operator"], f"select({family})", (own, family))
 
 
 def changing(db: Database, family: str, own: Seen, pieces: Mapping[str, str]) -> dict[str, Call]:
@@ -123,14 +118,14 @@ def changing(db: Database, family: str, own: Seen, pieces: Mapping[str, str]) ->
     names = {piece: piece.partition(" ")[0] for piece, text in pieces.items() if text}
     number = minor_of(version(db))
     return {
-        piece: Call("unit", own["operator"], f"{family}, {name}", (family, name, own, pieces[piece], number))
+        piece: Call("unit", own["operator"], f"unit({family}, {name})", (family, name, own, pieces[piece], number))
         for piece, name in names.items()
     }
 
 
 def writing(db: Database) -> Call:
     functions = [own for name, _ in all_participants(db) if (own := seen(db, name)) is not None]
-    return Call("files", "", "", (functions, minor_of(version(db))))
+    return Call("files", "", "files", (functions, minor_of(version(db))))
 
 
 def _value(db: Database, call: Call) -> Any:
@@ -146,7 +141,8 @@ def answer(db: Database, call: Call, seed: int = 0) -> Answer:
     own = hooks(db)
     assert own is not None
     modules = {name: decode_text(db.input(spec_label(key)) or b"") for name, key in own.modules.items()}
-    title = f"{own.modules[next(iter(modules))].partition(':')[2]}: {call.title}{call.op and f' for {call.op}'}"
+    of_operator = f" for {call.op}" if call.op else ""
+    title = f"{next(iter(own.modules.values())).partition(':')[2]}: {call.title}{of_operator}"
     return process(tuple(modules.items()), seed, _KNOWN).call(call.hook, *call.arguments, title=title)
 
 
