@@ -128,6 +128,7 @@ class Family:
     selective: bool = False  # whether only functions that `operators=` selects, for training or not, are units
     registered: Registered | None = None  # if its units are kernels
     known: re.Pattern[str] | None = None  # the names of its files in any layout, if they are not those of its templates
+    completes: str = ""  # if functions with autograd kernels need its units, too: what autograd lacks without them
     kernel: str = ""  # the word before the names of kernels in titles: `TraceType`
     has_formulas: bool = False  # whether units print formulas of entries, between markers if asked for
     cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name

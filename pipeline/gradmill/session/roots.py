@@ -41,7 +41,7 @@ _MODULES = (
     *_in("stages.kinds", "nodes functions kernels"),
     *_in("stages.layered", "files participation"),
 )
-_LAYERED = _in("stages.layered", "keys marks overridden_units hooks hook_checks checks")
+_LAYERED = _in("stages.layered", "keys marks overridden_units own_kernels hooks hook_checks checks")
 _FOR_BACKENDS = _in("stages", "backend")
 _SHIM_CHANGES = "gradmill.reports.shim_changes"
 

@@ -24,6 +24,7 @@ class InplaceOrView(Sharded):
     }
     homes = {"shard_id": "", "ops_headers": ""}
     registered = Registered(TEMPLATE, "inplace_or_view_wrapper_registrations")
+    completes = "autograd does not see writes and views"
     kernel, shards_by, upstream_shards = "ADInplaceOrView", "base", 2
     subsets = {"libtorch": ""}
 

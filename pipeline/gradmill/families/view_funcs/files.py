@@ -20,6 +20,7 @@ class ViewFuncs(Family):
     slots = {"ops_headers": INCLUDE, "view_func_declarations": DECLARATION, "view_func_definitions": DEFINITION}
     homes = {"ops_headers": "", "view_func_declarations": HEADER, "view_func_definitions": SOURCE}
     subsets = {"libtorch": ""}
+    completes = "autograd cannot replay views"
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function returns a view without writing to its input, and its kernels are generated."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradmill.families.family import ATEN
+from gradmill.families.family import ATEN, OPERATORS, Family
 from gradmill.families.overrides import CALLS, calls_in, filled
 from gradmill.families.table import FAMILIES
 from gradmill.model.entries import by_key
@@ -25,19 +25,18 @@ from gradmill.stages.schemas import all_heads, entry_of, function
 from gradmill.stages.set import asked_families, families_described, release
 from gradmill.stages.units import unit, units
 
-_KERNELS = "variable_type"
-# What else the functions with these kernels may need, and what for.
-_NEEDED = {"inplace_or_view": "autograd does not see writes and views", "view_funcs": "autograd cannot replay views"}
-
 
 def own_kernels(db: Database) -> Iterator[SpecError]:
     """The warnings about a description; those about functions are reported."""
-    names = families(db)
-    for name in [] if "dispatcher_api" in names else names:  # which declares them
-        yield from _undeclared_calls(db, name) if FAMILIES[name].described and FAMILIES[name].unit != "Node" else ()
-    if _KERNELS in names:
-        _report_views(db)
-        yield from _missing_families(db) if not asked_families(db) else ()
+    kinds = [FAMILIES[name] for name in families(db)]
+    if not any(OPERATORS in kind.folders for kind in kinds):  # else the run writes ATen's headers, which declare all
+        for kind in kinds:
+            yield from _undeclared_calls(db, kind) if kind.described and kind.unit != "Node" else ()
+    for kind in kinds:
+        if kind.registered is not None and kind.registered.by_key:  # autograd's kernels
+            own = _own_units(db, kind.name)
+            _report_views(db, own)
+            yield from _missing_families(db, kind.name, own) if not asked_families(db) else ()
 
 
 def _own_units(db: Database, family: str) -> list[Unit]:
@@ -53,16 +52,17 @@ def calls(db: Database, family: str, name: str) -> list[str]:
     return [] if member is None else calls_in(emit.text(db, family, name), about_unit(db, member))
 
 
-def _undeclared_calls(db: Database, family: str) -> Iterator[SpecError]:
-    own = _own_units(db, family)
-    for call, callers in by_key((call, each) for each in own for call in calls(db, family, each.name)).items():
+def _undeclared_calls(db: Database, kind: Family) -> Iterator[SpecError]:
+    own = _own_units(db, kind.name)
+    for call, callers in by_key((call, each) for each in own for call in calls(db, kind.name, each.name)).items():
         first, facts = callers[0].function, about_unit(db, callers[0])
         namespace = layer_of(entry_of(first)) if facts.namespace == ATEN else facts.namespace
         called = filled(call, facts).strip("(:")
         problem = f"the text of {_shown(db, callers)} calls {called}, which PyTorch does not declare"
-        to = f"{namespace}::{'${base}(' if family == 'factories' else CALLS[call]}"
-        hint = f'add to replace, with the namespace that declares it: {{ from = "{call}", to = "{to}", of = "own" }}'
-        yield error_at(("family", family, "replace"), problem, hint, rule="undeclared-call")
+        name = CALLS[call] if kind.registered is not None else call.removeprefix("at::")  # it takes TensorOptions
+        to = f'to = "{namespace}::{name}", of = "own"'
+        hint = f'add to replace, with the namespace that declares it: {{ from = "{call}", {to} }}'
+        yield error_at(("family", kind.name, "replace"), problem, hint, rule="undeclared-call")
 
 
 def _shown(db: Database, members: list[Unit]) -> str:
@@ -72,9 +72,9 @@ def _shown(db: Database, members: list[Unit]) -> str:
     return f"{within(facts.namespace, facts.operator)}{more}"
 
 
-def _report_views(db: Database) -> None:
+def _report_views(db: Database, own: list[Unit]) -> None:
     """Reports functions whose schemas say that they return views, and that autograd does not know of."""
-    for each in _own_units(db, _KERNELS):
+    for each in own:
         native = function(db, each.function)
         argument = _viewed(native.func) if native is not None else ""
         base = each.overload.partition(".")[0]
@@ -92,12 +92,13 @@ def _viewed(schema: Schema) -> str:
     return next((each.name for each in inputs), "")
 
 
-def _missing_families(db: Database) -> Iterator[SpecError]:
-    heads = dict(all_heads(db))
-    for name, effect in _NEEDED.items():
-        kind, known = FAMILIES[name], families(db)
-        needed = [each for each in _own_units(db, _KERNELS) if kind.selects(heads[each.function], release(db))]
-        if needed and name not in known and families_described(db) and not lacking(db, name):
-            problem = f"{name} is not generated, and has kernels of {_shown(db, needed)}: without it {effect}"
-            hint = f"write [family.{name}], and name it in families if the description has that key"
-            yield error_at(("family", _KERNELS), problem, hint, rule="missing-family")
+def _missing_families(db: Database, kernels: str, own: list[Unit]) -> Iterator[SpecError]:
+    heads, known = dict(all_heads(db)), families(db)
+    for kind in FAMILIES.values() if families_described(db) else ():
+        lacks = kind.completes and kind.name not in known and not lacking(db, kind.name)
+        needed = [each for each in own if lacks and kind.selects(heads[each.function], release(db))]
+        if needed:
+            shown = _shown(db, needed)
+            problem = f"{kind.name} is not generated, and has kernels of {shown}: without it {kind.completes}"
+            hint = f"write [family.{kind.name}], and name it in families if the description has that key"
+            yield error_at(("family", kernels), problem, hint, rule="missing-family")
