@@ -29,10 +29,9 @@ class Vendor:
 
     def restore(self, name: str) -> None:
         """Undoes all edits of a file; one that was added is deleted."""
+        self.path(name).unlink()
         if (self.source / name).exists():
             shutil.copyfile(self.source / name, self.path(name))
-        else:
-            self.path(name).unlink()
 
     def path(self, name: str) -> Path:
         return self.folder / "set" / name
