@@ -151,8 +151,8 @@ def test_what_is_no_release_is_refused(versions: object) -> None:
         ("a = " + "9" * 5_000, "a number has too many digits"),
         ("long = [\n" + "1,\n" * 3_000 + "]\nname = 'x'\n", ":1:1: long: there is no key 'long'"),
         ('[base]\nspecs = "a\\u0000b"', ":2:1: base.specs: a null character"),
-        ("layer = [3]", "layer.0: expected `table`"),
-        ("[[layer]]\nname = 'x'\nnative = [['a']]", ":3:11: layer.0.native.0"),
+        ("layer = [3]", "layer.1: expected `table`"),
+        ("[[layer]]\nname = 'x'\nnative = [['a']]", ":3:11: layer.1.native.1"),
         ("\xff", "specset.toml:1:1: byte 0xff is not UTF-8"),
     ],
 )

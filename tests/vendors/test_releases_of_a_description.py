@@ -106,4 +106,4 @@ def test_a_rule_after_one_of_another_release_is_reported_at_its_own_line(vendor:
         if "redispach" in text
     )
     assert f"set/specset.toml:{line}:" in run.stderr
-    assert "replace: 2: from: nothing that variable_type prints has the text" in run.stderr
+    assert "replace: 3: from: nothing that variable_type prints has the text" in run.stderr
