@@ -29,7 +29,7 @@ class Vendor:
 
     def restore(self, name: str) -> None:
         """Undoes all edits of a file; one that was added is deleted."""
-        self.path(name).unlink()
+        self.path(name).unlink(missing_ok=True)
         if (self.source / name).exists():
             shutil.copyfile(self.source / name, self.path(name))
 
