@@ -296,13 +296,6 @@ def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(v
     assert not registered(block(text, "aten, ADInplaceOrView"))
 
 
-def test_a_release_that_no_file_lists_is_reported(vendor: Vendor) -> None:
-    for name in ("functions", "derivatives"):
-        vendor.replace(f"plugin/config/{name}.yaml", "v2.13, v2.14]", "v2.14]")
-    run = vendor.run(families="nodes")
-    assert "functions.yaml:1:1: warning: 'all_version' does not list the release 2.13" in run.stderr
-
-
 def test_views_of_one_name_in_two_namespaces_have_a_class_each(vendor: Vendor) -> None:
     vendor.path("own.yaml").write_text(
         "- func: plugin::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)\n  dispatch:\n    CPU: x\n"

@@ -1,4 +1,4 @@
-"""What descriptions say of output where it is easily got wrong: texts that are empty, files that are made of others."""
+"""What descriptions say of output where it is easily got wrong: texts that are empty, families that nobody names, lists."""
 
 from __future__ import annotations
 
@@ -26,26 +26,12 @@ def test_graphs_are_made_also_where_the_description_names_other_families(vendor:
     assert not any(name.startswith("VariableType") for name in build)
 
 
-def test_an_error_next_to_an_empty_file_has_its_place(vendor: Vendor) -> None:
-    vendor.path("empty.yaml").write_text("")
-    layer = '[[layer]]\nname = "empty"\nderivatives = "empty.yaml"\n\n[functions]\n'
-    vendor.replace("specset.toml", "[functions]\n", layer)
-    vendor.replace("plugin/config/derivatives.yaml", "clipped(Tensor self, float limit)", "clipped(Tensor self)")
-    run = vendor.run()
-    assert run.status != 0 and "Traceback" not in run.stderr, run.stderr
-    assert "set/empty.yaml:1:1: error: the file is empty" in run.stderr
-    assert "set/plugin/config/derivatives.yaml:25:9: error: clipped" in run.stderr
-
-
-def test_a_wrong_formula_is_the_only_error_of_a_set_that_takes_what_is_defined(vendor: Vendor) -> None:
-    vendor.path("own.yaml").write_text("- func: own(Tensor self) -> Tensor\n  dispatch: {CPU: own}\n")
-    vendor.path("formulas.yaml").write_text(
-        "- name: own(Tensor self) -> Tensor\n  self: grad.sum_to_size(self.sizes())\n"
-    )
-    vendor.path("specset.toml").write_text(
-        'base = { specs = "../base", derivatives = "alone" }\nfunctions.take = "defined"\n'
-        '[[layer]]\nname = "own"\nnative = "own.yaml"\nderivatives = "formulas.yaml"\n'
-    )
-    run = vendor.run()
-    assert run.status == 1
-    assert run.stderr.count("error: ") == 1 and "take" not in run.stderr
+def test_a_result_that_is_a_list_of_tensors_is_saved_as_an_output(vendor: Vendor) -> None:
+    """PyTorch's generator refuses it."""
+    vendor.append("accel/functions.yaml", "\nmore:\n  - func: parts(Tensor self) -> Tensor[]\n")
+    vendor.replace("specset.toml", 'list = "custom", drop', 'list = ["custom", "more"], drop')
+    definition = "\n- name: parts(Tensor self) -> Tensor[]\n  self: gather(grads, result)\n  version: v2.13\n"
+    vendor.append("plugin/config/derivatives.yaml", definition)
+    files = vendor.build()
+    assert "grad_fn->result_ = make_saved_variable_list(result, true);" in kernel(files["VariableType_0.cpp"], "parts")
+    assert "auto result = unpack_list(result_, getptr());" in files["Functions.cpp"].partition("PartsBackward0")[2]

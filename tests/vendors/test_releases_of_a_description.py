@@ -93,17 +93,3 @@ def test_templates_and_hooks_of_two_releases(vendor: Vendor) -> None:
     old = vendor.build()
     assert "if (plain())" in new["VariableType_0.cpp"] and "if (plain())" not in old["VariableType_0.cpp"]
     assert old["Functions.h"].startswith("// old\n") and not new["Functions.h"].startswith("// old\n")
-
-
-def test_a_rule_after_one_of_another_release_is_reported_at_its_own_line(vendor: Vendor) -> None:
-    """Numbers of rules count those that are written, not those that apply."""
-    vendor.replace("specset.toml", "\nreplace = [\n", '\nreplace = [\n    { from = "a", to = "b", since = "2.15" },\n')
-    vendor.replace("specset.toml", '{ from = "at::redispatch", to', '{ from = "at::redispach", to')
-    run = vendor.run()
-    line = next(
-        number
-        for number, text in enumerate(vendor.path("specset.toml").read_text().split("\n"), 1)
-        if "redispach" in text
-    )
-    assert f"set/specset.toml:{line}:" in run.stderr
-    assert "replace: 3: from: nothing that variable_type prints has the text" in run.stderr
