@@ -1,4 +1,4 @@
-"""What descriptions say of output where it is easily got wrong: texts that are empty, families that nobody names, lists."""
+"""What descriptions say of output where it is easily got wrong: empty texts, families that nobody names, lists."""
 
 from __future__ import annotations
 
