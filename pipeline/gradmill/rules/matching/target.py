@@ -75,9 +75,10 @@ class Operators:
     def _unknown(self, schema: str, name: str) -> SpecError:
         named = _NAMESPACE.match(schema)
         problem = f"no function in native_functions.yaml has the schema '{schema}'"
-        for head in self.heads:
-            if head.kind == "out" and head.signature in (schema, f"{head.namespace}::{schema}"):
-                return SpecError(problem, f"declare it: there is only its out variant, '{head.name}'", field=("name",))
+        variants = [head for head in self.heads if head.signature in (schema, f"{head.namespace}::{schema}")]
+        if variants and all(head.kind == "out" for head in variants):
+            hint = f"declare it: there is only its out variant, '{variants[0].name}'"
+            return SpecError(problem, hint, field=("name",))
         if named is not None:
             return SpecError(problem, self._in_namespace(named.group(1), name), field=("name",))
         same_name = [head.schema for head in self.heads if head.cpp_name == name]
