@@ -164,8 +164,7 @@ def test_what_an_exported_model_creates_is_on_another_device(tmp_path: Path) -> 
     assert Reading(tmp_path / "model.pt2", "torch", device="xpu").functions["model"] is None
 
 
-# An error under autocast on other devices than the CPU, and what torch for CUDA casts in a kernel of its own.
-FORBIDDEN = {"binary_cross_entropy", "_cudnn_rnn"}
+FORBIDDEN = {"binary_cross_entropy", "_cudnn_rnn"}  # an error but on the CPU; cast by torch for CUDA in its own kernel
 
 
 @pytest.mark.parametrize("device", autocast.DEVICES)

@@ -5,8 +5,11 @@ class Model:
     pass
 
 
-def f(x: Tensor) -> Tensor:
-    return x
+def f(x: Tensor, n: int = N) -> Tensor:
+    return x * n
+
+
+N = 3
 
 
 def f(x: Tensor) -> Tensor:

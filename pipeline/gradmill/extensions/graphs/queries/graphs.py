@@ -93,7 +93,7 @@ def source(db: Database, file: str) -> Source:
     """The parts of a `.py` file: its functions, imports and constants. Reports errors of the file as a whole."""
     data = _read(db, file)
     if data is None:
-        return Source({}, {}, NOTHING, [])
+        return Source({}, {}, NOTHING, [], [])
     parts = read_source(data)
     for error in parts.errors:
         db.report(about(file, "", error.problem, error.hint, error.line, error.column))

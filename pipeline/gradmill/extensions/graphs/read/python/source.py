@@ -44,6 +44,7 @@ class Source(Struct, frozen=True):
     lines: dict[str, int]  # the first line of each
     context: Context
     errors: list[SourceError]
+    defaults: list[str]  # the names that defaults of parameters were computed from
 
 
 def parsed(text: str) -> ast.Module:
@@ -64,8 +65,8 @@ def read_source(data: bytes) -> Source:
         text = decode_text(data)
         module = parsed(text)
     except TextError as error:
-        return Source({}, {}, NOTHING, [SourceError(error.problem, error.hint, error.line, error.column)])
-    source = Source({}, {}, Context({}, {}, []), [])
+        return Source({}, {}, NOTHING, [SourceError(error.problem, error.hint, error.line, error.column)], [])
+    source = Source({}, {}, Context({}, {}, []), [], [])
     lines = text.split("\n")
     for node in module.body:
         try:
@@ -96,7 +97,7 @@ def _read(node: ast.stmt, source: Source, lines: list[str]) -> None:
         _unknown(node, source)
 
 
-def _say(source: Source, node: ast.stmt, problem: str, hint: str) -> None:
+def _say(source: Source, node: ast.stmt | ast.expr, problem: str, hint: str) -> None:
     source.errors.append(SourceError(problem, hint, node.lineno, node.col_offset + 1))
 
 
@@ -119,6 +120,8 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, line
         _say(source, node, f"the function '{node.name}' is already defined", "give it another name")
         return
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    for default in filter(None, (*node.args.defaults, *node.args.kw_defaults)):
+        source.defaults.extend(each.id for each in ast.walk(default) if isinstance(each, ast.Name))
     source.functions[node.name] = "\n".join(lines[first - 1 : node.end_lineno]) + "\n"
     source.lines[node.name] = first
 
@@ -126,6 +129,9 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, line
 def _bound(target: ast.expr, value: ast.expr, source: Source) -> None:
     """Notes what a name, or each of several, is assigned."""
     if isinstance(target, ast.Name):
+        if target.id in source.defaults:
+            what = f"'{target.id}' is assigned after it was the default of a parameter"
+            _say(source, target, what, "use another name")
         source.context.constants.pop(target.id, None)  # what was computed from its former value is not known
         source.context.constants[target.id] = ast.unparse(value)
     elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and _each_alone(target, value):
