@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeGuard
 import pytest
 from project import COMMANDS, ROOT
 
-from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.hook_files import HOOK_FILES
 from gradmill.families.table import FAMILIES
 from gradmill.session.roots import find_query
 

@@ -266,7 +266,7 @@ OF_FORMS = ("python_torch_functions_0.cpp", *OF_BINDINGS[1:])
 OF_A_LIST = ("VariableType*.cpp", "ADInplaceOrViewType*.cpp", "Functions.cpp", "Functions.h")
 OF_EXP = ("Functions.cpp", "VariableType_[0247].cpp", "VariableTypeEverything.cpp")
 
-CODE = "../gradmill/pipeline/gradmill/families/enum_tag/files.py"  # of a copy of gradmill
+CODE = "../gradmill/pipeline/gradmill/families/enum_tag/__init__.py"  # of a copy of gradmill
 OF_TAGS = "python_enum_tag.cpp"
 EDITS = (
     edit(DERIVATIVES, "formula", FORMULA, OTHER, *OF_EXP),

@@ -12,7 +12,7 @@ import pytest
 from copies import copy_of
 from project import PACKAGED, Project
 
-from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.bindings import BINDINGS
 
 FILES = {*(name for name in BINDINGS.templates if name != BINDINGS.needs), "python_torch_functionsEverything.cpp"}
 DEPRECATED = """

@@ -158,8 +158,7 @@ def with_a_new_family(own_code: Project) -> Project:
     """A project built by a gradmill with an additional family: a folder, and its name in the table."""
     families = own_code.root / "pipeline" / "gradmill" / "families"
     (families / "made_up").mkdir()
-    (families / "made_up" / "__init__.py").touch()
-    (families / "made_up" / "files.py").write_text(_MADE_UP)
+    (families / "made_up" / "__init__.py").write_text(_MADE_UP)
     table = families / "table.py"
     table.write_text(table.read_text().replace("c_shims\n", "c_shims made_up\n"))
     own_code.path("templates/MadeUp.h").write_text("// ${generated_comment}\n${names}\n")
@@ -259,7 +258,7 @@ def test_a_new_kind_of_units_is_a_module_and_a_name(with_a_new_family: Project) 
     (kinds / "letters.py").write_text(_LETTERS)
     registry = kinds / "__init__.py"
     registry.write_text(registry.read_text().replace("_OWN = {\n", '_OWN = {\n    "letter": "letters",\n'))
-    family = kinds.parents[1] / "families" / "made_up" / "files.py"
+    family = kinds.parents[1] / "families" / "made_up" / "__init__.py"
     own = 'unit, subject = "letter", "kinds.letters.counted"\n    templates, needs'
     planned = "' '.join(map(str, subject))"
     text = _MADE_UP.replace("templates, needs", own, 1).replace("str(subject.func.name)", planned)

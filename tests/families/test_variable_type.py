@@ -6,7 +6,7 @@ from pathlib import Path
 
 from project import Project, files_in
 
-from gradmill.families.variable_type.files import VARIABLE_TYPE
+from gradmill.families.variable_type import VARIABLE_TYPE
 
 
 def of_variable_type(folder: Path) -> dict[str, bytes]:

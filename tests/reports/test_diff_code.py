@@ -19,7 +19,7 @@ from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, KERNEL_TEMPLATES, PACKAGED, Project, Run, files_in, sources
 from vendors.vendor import Vendor
 
-from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.bindings import BINDINGS
 from gradmill.families.file import ended, joined
 from gradmill.families.table import FAMILIES
 from gradmill.reports.diff.code import Code, CodeFile, CodeUnit, read_code

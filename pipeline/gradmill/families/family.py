@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
@@ -203,7 +204,7 @@ class BackendFamily(Family):
 
 @cache
 def _text(module: str) -> ModuleType:
-    return import_module(f"{module.rpartition('.')[0]}.text")
+    return import_module(f"{sys.modules[module].__package__}.text")
 
 
 @lru_cache(maxsize=8192)  # families use the same names

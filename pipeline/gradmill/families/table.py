@@ -7,7 +7,7 @@ from importlib import import_module
 
 from gradmill.doors import extensions, load
 from gradmill.families.family import Family
-from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.hook_files import HOOK_FILES
 from gradmill.specs.spec_set import Templates
 
 _FOLDERS = """
@@ -18,7 +18,7 @@ _FOLDERS = """
 
 
 def _family(folder: str) -> Family:
-    family: Family = getattr(import_module(f"gradmill.families.{folder}.files"), folder.upper())
+    family: Family = getattr(import_module(f"gradmill.families.{folder}"), folder.upper())
     return family
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from gradmill.families.file import ANY
-from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.hook_files import HOOK_FILES
 from gradmill.families.table import FAMILIES
 from gradmill.model.entries import by_key
 from gradmill.model.nodes import FunctionWithInfo

@@ -8,9 +8,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Raw, Struct, defstruct
 
-from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.bindings import BINDINGS
 from gradmill.families.bindings.plan import BindingPlan
-from gradmill.families.declarations.files import DECLARATIONS
+from gradmill.families.declarations import DECLARATIONS
 from gradmill.families.file import File
 from gradmill.model.autograd import Definition, ForwardDerivative, Info
 from gradmill.model.native import NativeFunction, ViewKind

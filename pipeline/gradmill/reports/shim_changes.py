@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from gradmill.families.c_shims.files import C_SHIMS
+from gradmill.families.c_shims import C_SHIMS
 from gradmill.families.family import Layout
 from gradmill.families.file import File
 from gradmill.families.template import Template

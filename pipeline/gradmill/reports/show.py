@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gradmill.doors import loaded
-from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.bindings import BINDINGS
 from gradmill.families.bindings.plan import plan as plan_binding
-from gradmill.families.declarations.files import DECLARATIONS
+from gradmill.families.declarations import DECLARATIONS
 from gradmill.families.file import File
 from gradmill.model.autograd import Info
 from gradmill.model.bindings import DeprecatedForm, Overload

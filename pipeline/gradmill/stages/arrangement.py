@@ -6,7 +6,7 @@ from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.doors import load
 from gradmill.families.family import Layout
 from gradmill.families.file import File, operator_in
-from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.hook_files import HOOK_FILES
 from gradmill.families.table import FAMILIES
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.entries import grouped

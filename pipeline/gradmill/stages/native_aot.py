@@ -6,7 +6,7 @@ torchgen since 2.15: `native_aot.parse_native_aot_manifests`, `native_aot.valida
 
 from msgspec.structs import replace
 
-from gradmill.families.native_aot_stubs.files import NATIVE_AOT_STUBS
+from gradmill.families.native_aot_stubs import NATIVE_AOT_STUBS
 from gradmill.model.native import AotStub, NativeFunction, Operator
 from gradmill.model.native_aot import AotDeclaration
 from gradmill.problems.problem import SpecError

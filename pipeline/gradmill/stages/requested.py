@@ -1,6 +1,6 @@
 """The families that are generated: requested ones that the spec set has templates for. Part of the stage `emit`."""
 
-from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.hook_files import HOOK_FILES
 from gradmill.families.table import FAMILIES, distinctive
 from gradmill.query.database import Database
 from gradmill.specs.spec_set import FILE_NAMES

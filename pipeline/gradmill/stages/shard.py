@@ -25,7 +25,7 @@ from gradmill.families.file import (
     ended,
     joined,
 )
-from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.hook_files import HOOK_FILES
 from gradmill.families.line_directives import directed, numbered, without_markers
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Hole, Template, Value, dense, indented, template_text

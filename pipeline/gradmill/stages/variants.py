@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from gradmill.families.kernel_headers.files import NAMESPACE, keys_with_headers
+from gradmill.families.kernel_headers import NAMESPACE, keys_with_headers
 from gradmill.model.native import DeclaredKernels, NativeFunction
 from gradmill.query.database import Database
 from gradmill.query.query import query, table

@@ -8,7 +8,7 @@ import msgspec
 
 from gradmill.cli.commands.request import Request, check, fail_for
 from gradmill.doors import readers
-from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.bindings import BINDINGS
 from gradmill.problems.problem import Problem, SpecError, nearest
 from gradmill.reports.show import rows, stages
 from gradmill.session.problems import Problems

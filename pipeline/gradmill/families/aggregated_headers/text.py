@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from gradmill.cpp.bindings import cpp_name
-from gradmill.families.aggregated_headers.files import piece_in
+from gradmill.families.aggregated_headers import piece_in
+from gradmill.families.kernel_headers import META, NAMESPACE
 from gradmill.families.kernel_headers.declared import (
     Declaration,
     check_namespace,
     functions_by_key,
     kernels_by_namespace,
 )
-from gradmill.families.kernel_headers.files import META, NAMESPACE
 from gradmill.families.kernel_headers.text import kernel_text, meta_text
 from gradmill.model.native import DeclaredKernels, NativeFunction
 from gradmill.releases.model import Release

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from gradmill.families.annotated_args.files import MODULES, ROWS
+from gradmill.families.annotated_args import MODULES, ROWS
 from gradmill.families.bindings.parser_types import parser_type
 from gradmill.model.bindings import Binding
 from gradmill.model.regex import regex

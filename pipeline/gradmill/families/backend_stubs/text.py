@@ -12,8 +12,7 @@ from __future__ import annotations
 from msgspec.structs import asdict, replace
 
 from gradmill.cpp.structured import declared, meta_arguments
-from gradmill.families.backends import wrappers
-from gradmill.families.backends.files import META_HEADER
+from gradmill.families.backends import META_HEADER, wrappers
 from gradmill.families.backends.stubs import check_symint, stub
 from gradmill.families.family import DECLARATION, REGISTRATION, WRAPPER
 from gradmill.families.kernel_headers.declared import class_declaration

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradmill.cpp.literals import string_literal
-from gradmill.families.bindings.files import ROW
+from gradmill.families.bindings import ROW
 from gradmill.families.bindings.plan import TENSOR, TEXT, BindingPlan, plan
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE
 from gradmill.families.sections import Sections

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gradmill.cpp.dispatcher import goals, signature_of
 from gradmill.cpp.signatures import cpp_signatures, passed
-from gradmill.families.cpp_api.files import FUNCTION, METHOD, METHOD_DECLARATION, REDISPATCH
+from gradmill.families.cpp_api import FUNCTION, METHOD, METHOD_DECLARATION, REDISPATCH
 from gradmill.families.family import INCLUDE
 from gradmill.families.sections import Text
 from gradmill.families.template import Value

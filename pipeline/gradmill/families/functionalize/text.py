@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from gradmill.cpp.dispatcher import declared, kernel_name, returns_type
 from gradmill.cpp.native import native_parameters
 from gradmill.families.family import DEFINITION, INCLUDE, REGISTRATION
-from gradmill.families.functionalize.files import INVERSE
+from gradmill.families.functionalize import INVERSE
 from gradmill.families.functionalize.mutations import mutation
 from gradmill.families.functionalize.replays import inverse, view
 from gradmill.families.functionalize.wrapping import TEXT

@@ -15,7 +15,7 @@ from gradmill.cpp.dispatcher import returns_type
 from gradmill.cpp.native import native_declared
 from gradmill.cpp.signatures import cpp_signatures
 from gradmill.cpp.structured import declared, impl_arguments
-from gradmill.families.kernel_headers.files import NAMESPACE, keys_with_headers
+from gradmill.families.kernel_headers import NAMESPACE, keys_with_headers
 from gradmill.grammar.names import unambiguous_name
 from gradmill.model.native import NativeFunction
 from gradmill.problems.problem import SpecError

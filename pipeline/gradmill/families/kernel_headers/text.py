@@ -9,8 +9,8 @@ from __future__ import annotations
 from msgspec.structs import asdict
 
 from gradmill.cpp.structured import declared, goals, meta_arguments, precomputed_arguments
+from gradmill.families.kernel_headers import AFTER_NAMESPACE, INCLUDE, META, NATIVE, header_piece, in_namespaces
 from gradmill.families.kernel_headers.declared import Declaration, Kernels, functions_by_key, kernels_by_namespace
-from gradmill.families.kernel_headers.files import AFTER_NAMESPACE, INCLUDE, META, NATIVE, header_piece, in_namespaces
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import piece_of
 from gradmill.grammar.names import unambiguous_name

@@ -12,8 +12,7 @@ from gradmill.cpp.dispatcher import Parameter, declared, goals, returns_type, si
 from gradmill.cpp.native import native_name, native_parameters
 from gradmill.cpp.signatures import cpp_signatures, passed
 from gradmill.cpp.translate import translate
-from gradmill.families.backends import wrappers
-from gradmill.families.backends.files import closing, opening
+from gradmill.families.backends import closing, opening, wrappers
 from gradmill.families.family import ATEN, REGISTRATION
 from gradmill.families.kernel_headers.declared import check_namespace, class_declaration
 from gradmill.families.kernel_headers.text import kernel_text, meta_text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradmill.families.backends.stubs import stub
-from gradmill.families.lazy import files
+from gradmill.families.lazy import KERNEL, NODE, SHAPE_FUNCTION
 from gradmill.families.lazy.ir import IrSchema, ir_schema
 from gradmill.families.lazy.kernel_text import kernel, shape_function
 from gradmill.families.lazy.node_text import node
@@ -17,11 +17,11 @@ def render(of: BackendFunction, release: Release) -> dict[str, str]:
     node, generated kernel or wrapper."""
     member, function, pieces, schema = of.member, of.function, stub(of, release), node_of(of, release)
     if schema is not None:
-        pieces[files.NODE] = node(schema, release)
+        pieces[NODE] = node(schema, release)
     if schema is not None and member.traced:
         symint = _takes_symint(of)
-        pieces[files.KERNEL] = kernel(of, schema, release, symint=symint)
-        pieces[files.SHAPE_FUNCTION] = shape_function(function, member.kernel, release, symint=symint)
+        pieces[KERNEL] = kernel(of, schema, release, symint=symint)
+        pieces[SHAPE_FUNCTION] = shape_function(function, member.kernel, release, symint=symint)
     return pieces
 
 

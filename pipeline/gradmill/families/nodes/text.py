@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradmill.families.family import DECLARATION, DEFINITION
-from gradmill.families.nodes.files import INITIALIZER, PROPERTIES
+from gradmill.families.nodes import INITIALIZER, PROPERTIES
 from gradmill.families.nodes.plan import Gradient, NodePlan, Saved, plan, with_markers
 from gradmill.families.sections import Sections, Text
 from gradmill.families.template import Value

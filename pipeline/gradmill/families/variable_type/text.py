@@ -8,7 +8,7 @@ from __future__ import annotations
 from gradmill.cpp.bindings import check_default, cpp_name, passing_of
 from gradmill.cpp.dispatcher import kernel_name, returned_results, signature_of
 from gradmill.cpp.kernel_names import DEFAULT_KEY
-from gradmill.families.variable_type.files import definition_of, registration_of
+from gradmill.families.variable_type import definition_of, registration_of
 from gradmill.families.variable_type.steps.call import call, unpacked
 from gradmill.families.variable_type.steps.forward import any_tangent, flags, forward
 from gradmill.families.variable_type.steps.node import after_all, before_call, history

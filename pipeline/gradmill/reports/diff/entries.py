@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from gradmill.families.annotated_args.files import ANNOTATED_ARGS, MODULES
-from gradmill.families.bindings.files import BINDINGS
+from gradmill.families.annotated_args import ANNOTATED_ARGS, MODULES
+from gradmill.families.bindings import BINDINGS
 from gradmill.families.family import REGISTRATION, BackendFamily
-from gradmill.families.lazy.files import LAZY
+from gradmill.families.lazy import LAZY
 from gradmill.model.backends import Backend, BackendFunction, OwnNode
 from gradmill.query.database import Database
 from gradmill.query.query import Query

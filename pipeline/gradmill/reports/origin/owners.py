@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from gradmill.families.file import File, ended, joined
-from gradmill.families.nodes.files import NODES
+from gradmill.families.nodes import NODES
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Hole
 from gradmill.query.database import Database

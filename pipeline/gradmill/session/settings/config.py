@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.doors import load, loaded, readers
-from gradmill.families.hook_files.files import HOOK_FILES
+from gradmill.families.hook_files import HOOK_FILES
 from gradmill.families.subsets import ALL, SUBSETS, prints_any, requested_files
 from gradmill.families.table import FAMILIES, TEMPLATES, distinctive
 from gradmill.model.aten import USUAL, AtenRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from gradmill.families.nodes.files import NODES
+from gradmill.families.nodes import NODES
 from gradmill.model.native import FunctionSummary
 from gradmill.model.nodes import FunctionWithInfo, NodeRow
 from gradmill.query.database import Database

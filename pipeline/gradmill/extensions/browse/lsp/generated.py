@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pygls.uris import from_fs_path
 
 from gradmill.extensions.browse.editor.operators import NodeFacts
-from gradmill.families.nodes.files import NODES
+from gradmill.families.nodes import NODES
 from gradmill.io.files import read_file
 from gradmill.session.settings.config import Config
 

@@ -18,7 +18,7 @@ from gradmill.extensions.browse.page.site import fill, fill_part
 from gradmill.extensions.browse.page.sources import entries_at, source_files
 from gradmill.extensions.browse.page.subjects import TRAITS, all_summaries, groups, listed_nodes, summaries
 from gradmill.families.family import DERIVATIVES
-from gradmill.families.nodes.files import NODES
+from gradmill.families.nodes import NODES
 from gradmill.families.table import FAMILIES
 from gradmill.model.entries import by_key
 from gradmill.model.layers import role_of

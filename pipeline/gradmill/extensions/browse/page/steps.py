@@ -11,7 +11,7 @@ from gradmill.extensions.browse.page.model import Placed, Ref, Relations, Step
 from gradmill.extensions.browse.page.names import node_anchor, unit_anchor
 from gradmill.extensions.browse.page.relations import keys_of, placed, relations, shown_families
 from gradmill.families.family import DEFINITION, DERIVATIVES
-from gradmill.families.nodes.files import NODES
+from gradmill.families.nodes import NODES
 from gradmill.families.table import FAMILIES
 from gradmill.query.database import Database
 from gradmill.rules.derivatives.forward import AUTO_ELEMENT_WISE

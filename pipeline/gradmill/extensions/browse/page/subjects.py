@@ -28,7 +28,7 @@ from gradmill.extensions.browse.page.relations import (
     written,
 )
 from gradmill.extensions.browse.page.steps import Layout, steps_of_entry, steps_of_schema
-from gradmill.families.nodes.files import NODES
+from gradmill.families.nodes import NODES
 from gradmill.model.autograd import Info
 from gradmill.model.entries import grouped
 from gradmill.model.native import NativeFunction
