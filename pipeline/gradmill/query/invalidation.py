@@ -7,33 +7,32 @@ on one that comes later becomes dirty again, until nothing changes any more.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
 
 from gradmill.query.engine import Engine
 from gradmill.query.memo import Row, is_table
 
-Tables = list[tuple[int, Row]]  # a heap of dirty tables that are not verified yet, with their heights
+Tables = list[tuple[int, Row]]  # dirty tables that are not verified yet, with their heights: lower ones first
 
 
 def invalidate(engine: Engine, changed: Iterable[Row]) -> None:
     """Marks rows dirty that may depend on changed rows, and verifies all dirty tables."""
-    tables = [(_height(engine, row), row) for row in filter(is_table, engine.dirty)]
-    heapify(tables)
+    tables = sorted((_height(engine, row), row) for row in filter(is_table, engine.dirty))
     _mark(engine, (reader for row in changed for reader in engine.readers(row)), tables)
     while tables:
-        _mark(engine, _readers_of_changes(engine, heappop(tables)[1]), tables)
+        _mark(engine, _readers_of_changes(engine, tables.pop(0)[1]), tables)
 
 
 def _mark(engine: Engine, readers: Iterable[Row], tables: Tables) -> None:
-    """Marks rows dirty, and their readers, up to tables, which are added to the heap."""
+    """Marks rows dirty, and their readers, up to tables, which are added to `tables`."""
     waiting = [reader for reader in readers if reader not in engine.dirty]
     while waiting:
         row = waiting.pop()
         if row not in engine.dirty:
             engine.dirty.add(row)
             if is_table(row):
-                heappush(tables, (_height(engine, row), row))
+                insort(tables, (_height(engine, row), row))
             else:
                 waiting += engine.readers(row)
 
