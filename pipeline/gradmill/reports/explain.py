@@ -274,7 +274,6 @@ class Explainer:
     def _hook(self, name: str) -> tuple[str, ...]:
         """A hook of the description, with its place."""
         own = hooks(self.db)
-        assert own is not None
         return (f"{self.paths.specs[next(iter(own.modules.values()))]}:{own.lines[name]}: the hook {name}",)
 
     def _within(self, name: str) -> tuple[str, ...]:

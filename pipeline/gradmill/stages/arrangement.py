@@ -75,7 +75,7 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
 def _twice(db: Database, file: File, problem: str) -> Problem:
     """The problem of a name that two files have."""
     hint, own = "give one another name", hooks(db)
-    if own is not None and file.family == HOOK_FILES.name:
+    if file.family == HOOK_FILES.name:
         key = next(iter(own.modules.values()))
         return Problem("hooks", "", "", problem, hint, line=own.lines["files"], column=1, file=key)
     return Problem("set", "", "", problem, hint, place_of_key(db, ("family", file.family)), file.name)

@@ -102,16 +102,16 @@ def families_described(db: Database) -> list[str]:
 
 
 @query
-def hooks(db: Database) -> HookFile | None:
-    """The hooks of the description; None if it has none."""
+def hooks(db: Database) -> HookFile:
+    """The hooks of the description; an empty file if it has none."""
     layers = described(db)
-    return None if layers is None else layers.hooks
+    own = None if layers is None else layers.hooks
+    return HookFile({}, {}) if own is None else own
 
 
 def defines(db: Database, hook: str) -> bool:
     """Whether the description has a hook."""
-    own = hooks(db)
-    return own is not None and hook in own.lines
+    return hook in hooks(db).lines
 
 
 @query

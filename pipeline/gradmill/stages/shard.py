@@ -39,7 +39,7 @@ from gradmill.stages.operator_files import digest_of_all, digests_of_each, disti
 from gradmill.stages.requested import families
 from gradmill.stages.schemas import buckets
 from gradmill.stages.set import is_described, paths, place_of_key, release, template_label
-from gradmill.stages.templates import formatted, template_of, wrapped
+from gradmill.stages.templates import formatted, holes_of, template_of, wrapped
 from gradmill.stages.units import origin, place_of_field
 from gradmill.stages.units import units as units_of_family
 
@@ -196,19 +196,14 @@ def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
     homes, inner = FAMILIES[file.family].homes, Template(file.texts_with_holes).names
     filled = {*file.holes, *(hole for nested in file.nested.values() for copy in nested.copies for hole in copy)}
     wanted = {hole for hole in filled - inner if homes.get(hole, file.template) == file.template}
-    lost = wanted.difference(*(_holes(db, name) for name in (file.template, *file.other_templates)))
+    lost = wanted.difference(*(holes_of(db, name) for name in (file.template, *file.other_templates)))
     if lost:
         family = (other for other in files(db, layout, shards).values() if other.family == file.family)
-        lost = lost.difference(*(_holes(db, name) for name in {other.template for other in family if other.template}))
+        lost = lost.difference(*(holes_of(db, name) for name in {other.template for other in family if other.template}))
     pieces = file.pieces
     if lost.intersection(pieces) and not units_of(db, layout, shards, file.name):
         lost = lost.difference(pieces)
     return sorted(lost - {"generated_comment"})
-
-
-def _holes(db: Database, template: str) -> set[str]:
-    """The holes of a template on disk."""
-    return Template(template_text(db.input(template_label(template)) or b"")).names
 
 
 def _report_conflict(db: Database, file: File) -> None:

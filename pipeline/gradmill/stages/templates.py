@@ -77,6 +77,11 @@ def _within(db: Database, name: str) -> Template:
     return Template(template_text(data), trim=release(db).trims_lines)
 
 
+def holes_of(db: Database, template: str) -> set[str]:
+    """The holes of a template on disk."""
+    return Template(template_text(db.input(template_label(template)) or b"")).names
+
+
 def wrapped(db: Database, name: str, family: str, members: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """The text of a template for each unit, filled with its pieces. None for units without any. `members`: the units
     with their pieces as in blocks."""

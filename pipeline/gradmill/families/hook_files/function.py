@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gradmill.cpp.backend_kernels import to_kernel
-from gradmill.cpp.bindings import cpp_name, passing_of
-from gradmill.cpp.dispatcher import Parameter, goals, parameters, returns_type, values
+from gradmill.cpp.backend_kernels import parameters_of, to_kernel
+from gradmill.cpp.bindings import cpp_name
+from gradmill.cpp.dispatcher import Parameter, goals, returns_type, values
 from gradmill.cpp.native import native_defaults, native_parameters
 from gradmill.cpp.signatures import cpp_signatures, passed
 from gradmill.cpp.structured import goals as structured_goals
@@ -23,8 +23,6 @@ from gradmill.model.schema import Argument, schema_kind
 from gradmill.releases.model import Release
 
 Seen = dict[str, Any]  # what hooks see with attributes: docs/vendors.md lists these
-
-_UNSTRUCTURED: dict[str, list[Seen]] = {"meta": [], "impl": [], "results": []}
 
 
 def _seen(**attributes: Any) -> Seen:
@@ -38,7 +36,7 @@ def arguments_of(function: NativeFunction, release: Release) -> list[Seen]:
     of_self = () if schema.self_argument is None else (schema.self_argument,)
     groups = {"keyword": schema.kwarg_only, "out": schema.out, "self": of_self}
     places = {argument.name: place for place, own in groups.items() for argument in own}
-    taken, kernel = parameters(schema, passing_of(function, release, symint=True)), _kernel(function, release)
+    taken, kernel = parameters_of(function, release, symint=True), _kernel(function, release)
     defaults, kernel_defaults = (native_defaults(function, release, symint=symint) for symint in (True, False))
     passed_on = to_kernel(function, release, symint=False)
     columns = zip(schema.arguments, taken, kernel, passed_on, defaults, kernel_defaults)
@@ -62,7 +60,7 @@ def arguments_of(function: NativeFunction, release: Release) -> list[Seen]:
 def signatures_of(function: NativeFunction, release: Release) -> list[Seen]:
     """The C++ functions of an operator. `passed`, `kernel_passed`: the arguments of its call of the dispatcher's
     function, and with the parameters of a kernel. SpecError as above."""
-    taken = goals(parameters(function.func, passing_of(function, release, symint=True)))
+    taken = goals(parameters_of(function, release, symint=True))
     return [
         _seen(
             name=each.name,
@@ -76,12 +74,14 @@ def signatures_of(function: NativeFunction, release: Release) -> list[Seen]:
     ]
 
 
-def of_structured(
-    function: NativeFunction, functional: NativeFunction, primary: NativeFunction, release: Release
-) -> dict[str, list[Seen]]:
+def of_structured(function: NativeFunction, group: Sequence[NativeFunction], release: Release) -> dict[str, list[Seen]]:
     """The parameters of the meta function and of the implementation that a variant calls, and the results, as the
-    implementation takes them; `passed` is the expression with the parameters of a kernel. SpecError if a parameter has
-    no value there."""
+    implementation takes them; `passed` is the expression with the parameters of a kernel. None of these if no
+    structured kernel implements the function. SpecError if a parameter has no value there."""
+    functional, primary = group or (function, function)
+    outputs = primary.func.out
+    if not primary.structured or not outputs:
+        return {"meta": [], "impl": [], "results": []}
     computed, kernel = precomputed_arguments(primary), values(_kernel(function, release))
 
     def typed(taken: Sequence[Argument], own: Sequence[Argument], scope: Sequence[Value]) -> Iterator[Seen]:
@@ -89,7 +89,7 @@ def of_structured(
         for a, (_, type_), expression in zip(taken, wanted, translate(scope, wanted)):
             yield _seen(name=a.name, schema=str(a), type=type_, passed=expression, precomputed=a in own)
 
-    inputs, outputs = impl_arguments(primary)[: -len(primary.func.out)], primary.func.out
+    inputs = impl_arguments(primary)[: -len(outputs)]
     returned = [Value(*goal, goal[0]) for goal in structured_goals(computed, release)]
     results = zip(outputs, structured_goals(outputs, release))
     return {
@@ -109,12 +109,10 @@ def hook_function(
     """A function as hooks see it. `group`: its functional and its out variant, if it has both; `of_entry`: attributes
     that depend on its place in the set. SpecError for a type without C++."""
     schema = function.func
-    functional, primary = group or (function, function)
-    structured = primary.structured and bool(primary.func.out)
     return _seen(
         **facts.names,
         **of_entry,
-        **(of_structured(function, functional, primary, release) if structured else _UNSTRUCTURED),
+        **of_structured(function, group, release),
         cpp_name=cpp_name(schema),  # `add_`, of an out variant `add_out`
         schema=str(schema),
         kind=schema_kind(schema),

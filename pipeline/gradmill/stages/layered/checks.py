@@ -11,7 +11,6 @@ from contextlib import suppress
 from gradmill.families.family import Layout
 from gradmill.families.overrides import CALLS, REST, WORDS, FunctionFacts, replaced
 from gradmill.families.table import FAMILIES
-from gradmill.families.template import Template, template_text
 from gradmill.model.layers import Words, listed
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
@@ -32,8 +31,9 @@ from gradmill.stages.layered.own_kernels import own_kernels
 from gradmill.stages.requested import families, lacking
 from gradmill.stages.schemas import all_heads, function
 from gradmill.stages.selection import is_selective
-from gradmill.stages.set import asked_families, described, own_templates, release, sources, template_label
+from gradmill.stages.set import asked_families, described, own_templates, release, sources
 from gradmill.stages.specs import keys_of_file
+from gradmill.stages.templates import holes_of
 from gradmill.stages.units import unit, units
 
 
@@ -239,6 +239,5 @@ def _holes(db: Database, family: str, rules: Family) -> set[str]:
     own = own_templates(db, family)
     names = (*(file.made_of for file in FAMILIES[family].files([], Layout(), release(db))), *rules.file)
     with suppress(SpecError):  # the stage `shard` reports it
-        texts = [template_text(db.input(template_label(own.get(name, name))) or b"") for name in names]
-        return {hole for text in texts for hole in Template(text).names}
+        return {hole for name in names for hole in holes_of(db, own.get(name, name))}
     return {*rules.slots}

@@ -34,11 +34,10 @@ def is_layered(key: str) -> bool:
 def text(db: Database, key: str) -> str | None:
     """The text of a spec file; None, with a report, if it cannot be read."""
     data = db.input(spec_label(key))
-    if data is None:
-        error = SpecError(f"cannot be read: {unreadable(db).get(spec_label(key), 'it is missing')}")
-        db.report(replace(of_file(key, error), line=0, column=0))
-        return None
     try:
+        if data is None:
+            why = unreadable(db).get(spec_label(key), "it is missing")
+            raise TextError(f"cannot be read: {why}", "", 0, 0)  # no line is wrong
         return read_text(data)
     except SpecError as error:
         db.report(of_file(key, error))

@@ -29,7 +29,7 @@ def changes(db: Database, family: str, member: Unit) -> bool:
 def pure(db: Database) -> bool:
     """Whether all hooks return the same twice: in two processes, of which the second calls them in reverse order.
     Reports the first that does not."""
-    calls = list(_all_calls(db)) if hooks(db) is not None else []
+    calls = list(_all_calls(db)) if hooks(db).lines else []
     first = [digest(encode(answer(db, each, 1))) for each in calls]
     second = [digest(encode(answer(db, each, 2))) for each in reversed(calls)]
     for call, one, other in zip(calls, first, reversed(second)):

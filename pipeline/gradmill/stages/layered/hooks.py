@@ -139,7 +139,6 @@ def _value(db: Database, call: Call) -> Any:
 def answer(db: Database, call: Call, seed: int = 0) -> Answer:
     """What a hook returns in the process of a seed."""
     own = hooks(db)
-    assert own is not None
     modules = {name: decode_text(db.input(spec_label(key)) or b"") for name, key in own.modules.items()}
     of_operator = f" for {call.op}" if call.op else ""
     title = f"{next(iter(own.modules.values())).partition(':')[2]}: {call.title}{of_operator}"
@@ -149,7 +148,6 @@ def answer(db: Database, call: Call, seed: int = 0) -> Answer:
 def report(db: Database, call: Call, error: str, at: tuple[str, int] = ("", 0), hint: str = "") -> None:
     """Reports an error of a hook, at the line that it is from or that defines it."""
     own = hooks(db)
-    assert own is not None
     module, line = at if at[1] else (next(iter(own.modules)), own.lines[call.hook])
     key = own.modules[module]
     db.report(Problem("hooks", "", call.op, error, hint, (call.title,), line=line, column=1, file=key))

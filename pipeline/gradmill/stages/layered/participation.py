@@ -43,13 +43,9 @@ def all_participants(db: Database) -> list[Listed]:
     if "all" not in take:
         from gradmill.stages.layered.marks import words_of  # only a description needs it
 
-        defined = set(_defined(db, functions)) if "defined" in take else set()
+        defined = _defined(db) if "defined" in take else {}
         words = words_of(db) if {*take} - {"defined"} else {}
-        functions = [
-            (name, head)
-            for name, head in functions
-            if {qualified(head), within(head.namespace, head.base)} & defined or {*take} & {*words.get(name, ())}
-        ]
+        functions = [each for each in functions if each[0] in defined or {*take} & {*words.get(each[0], ())}]
     left_out = set(listed(asked.exclude))
     functions = [each for each in functions if left_out.isdisjoint((each[1].name, qualified(each[1])))]
     return ordered(db, functions, lambda each: each[0], lambda each: each[1].cpp_name)
@@ -67,20 +63,16 @@ def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_
 
 
 def _positions(db: Database, order: str) -> dict[str, int]:
-    """The position of each function in the order of the files, or of the definitions that are for it or its base name:
-    those without any come last."""
-    listed = all_heads(db)
-    defined = _defined(db, listed) if order == "derivatives" else []
-    positions = {name: i for i, name in reversed([*enumerate(defined)])}
-
-    def position(of: Listed) -> int:
-        head = of[1]
-        return positions.get(qualified(head), positions.get(within(head.namespace, head.base), len(positions)))
-
-    return {name: i for i, (name, _) in enumerate(sorted(listed, key=position))}
+    """The position of each function in the order of the files, or of the definitions: those without any come last."""
+    names = [name for name, _ in all_heads(db)]
+    defined = _defined(db) if order == "derivatives" else {}
+    return {name: i for i, name in enumerate(sorted(names, key=lambda name: defined.get(name, len(names))))}
 
 
-def _defined(db: Database, listed: list[Listed]) -> list[str]:
-    """The names of the functions that definitions are for, in the order of the definitions."""
-    heads = dict(listed)
-    return [qualified(heads[defined.function]) for defined in infos.all_defined(db)]
+def _defined(db: Database) -> dict[str, int]:
+    """The functions with a definition for their name, or else for their base name: its position."""
+    heads = dict(all_heads(db))
+    defined = [qualified(heads[each.function]) for each in infos.all_defined(db)]
+    at = {name: position for position, name in reversed([*enumerate(defined)])}
+    found = {name: at.get(qualified(head), at.get(within(head.namespace, head.base))) for name, head in heads.items()}
+    return {name: position for name, position in found.items() if position is not None}
