@@ -154,7 +154,7 @@ def test_a_hook_that_takes_long_is_named(monkeypatch: pytest.MonkeyPatch, capsys
     for name, seconds in (("PATIENCE", 0.1), ("LIMIT", 0.2)):
         monkeypatch.setattr(process, name, seconds)
     hooks = (("hooks", "import time\n\n\ndef select(function, family):\n    time.sleep(5)\n"),)
-    called = process.Process(hooks, 0, (("family", ("nodes",)),)).call("select", {}, "nodes", title="hooks.py: select")
+    called = process.Process(hooks, 0).call("select", {}, "nodes", title="hooks.py: select")
     assert (called.error, capsys.readouterr().err) == ("takes longer than 0 s", "still running: hooks.py: select\n")
 
 

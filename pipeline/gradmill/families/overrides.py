@@ -132,8 +132,6 @@ def piece_of(pieces: Mapping[str, str], name: str) -> str:
 
 
 def elsewhere(pieces: Mapping[str, str], facts: FunctionFacts) -> dict[str, str]:
-    """The registrations of a function outside PyTorch's namespace, moved to the library of its namespace."""
-    if facts.namespace == ATEN:
-        return {}
+    """The registrations of a function, moved to the library of its namespace."""
     moved = [piece for piece in pieces if piece.startswith(REGISTRATION)]
-    return {library_piece(piece, facts.namespace): pieces[piece] for piece in moved} | dict.fromkeys(moved, "")
+    return dict.fromkeys(moved, "") | {library_piece(piece, facts.namespace): pieces[piece] for piece in moved}

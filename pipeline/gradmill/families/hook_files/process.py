@@ -13,14 +13,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from gradmill.families.table import FAMILIES
 from gradmill.io.decoding import decode_json
 
 PATIENCE = 5.0  # seconds after which a line says what is running
 LIMIT = 60.0  # seconds for one call
 _MOST = 4  # processes at once: of a run one, of a check two more
-
-
-Known = tuple[tuple[str, tuple[str, ...]], ...]  # a kind of thing, and the names of its things
+# What families and pieces are called: hooks compare names with these alone.
+_PIECES = {piece for family in FAMILIES.values() for piece in family.pieces}
+_KNOWN = {"family": [*FAMILIES], "piece": sorted(_PIECES)}
 
 
 class Answer(Struct):
@@ -33,9 +34,9 @@ class Answer(Struct):
 
 class Process:
     """A process that has loaded the modules of hooks: their names and texts, `hooks` first. `seed`: of the order of
-    sets of text; `known`: what families are called, and what pieces are."""
+    sets of text."""
 
-    def __init__(self, modules: tuple[tuple[str, str], ...], seed: int, known: Known = ()) -> None:
+    def __init__(self, modules: tuple[tuple[str, str], ...], seed: int) -> None:
         child = files("gradmill.families.hook_files").joinpath("child.py").read_text()
         self._child = subprocess.Popen(  # noqa: S603 - the text of this package, in the same Python
             [sys.executable, "-S", "-P", "-c", child],
@@ -43,7 +44,7 @@ class Process:
             stdout=subprocess.PIPE,
             env={"PYTHONHASHSEED": str(seed), "PYTHONIOENCODING": "utf-8"},
         )
-        self._send((dict(modules), dict(known)))
+        self._send((dict(modules), _KNOWN))
 
     def call(self, hook: str, *arguments: Any, title: str = "") -> Answer:
         """Calls a hook. `title`: what a line on the standard error calls it if it takes long; by default its name."""

@@ -103,12 +103,12 @@ def _first_pass(layout: Layout) -> dict[str, str]:
 
 def _library(library: str, key: str, layout: Layout) -> str:
     called = layout.registered.get(key) or ("Autograd" if key == DEFAULT_KEY else key)
-    return f"TORCH_LIBRARY_IMPL({library}, {called}, m) {{\n${{{_registrations(library, key, layout)}}}\n}}"
+    return f"TORCH_LIBRARY_IMPL({library}, {called}, m) {{\n${{{_registrations(library, key)}}}\n}}"
 
 
-def _registrations(library: str, key: str, layout: Layout) -> str:
-    """The hole for a library's registrations for a key. Those of the first library have upstream's names."""
-    return f"{_REGISTRATIONS}_{key}" if library == layout.libraries[0] else f"{_REGISTRATIONS}_{library}_{key}"
+def _registrations(library: str, key: str) -> str:
+    """The hole for a library's registrations for a key. Those of PyTorch's library have upstream's names."""
+    return f"{_REGISTRATIONS}_{key}" if library == ATEN else f"{_REGISTRATIONS}_{library}_{key}"
 
 
 def _pieces(layout: Layout, *, origin: bool) -> dict[str, Content]:
@@ -116,9 +116,7 @@ def _pieces(layout: Layout, *, origin: bool) -> dict[str, Content]:
     for key in layout.keys:
         holes[f"{_DEFINITIONS}_{key}"] = Pieces(definition_of(key), origin=origin)
         for library in layout.libraries:
-            namespace = ATEN if library == layout.libraries[0] else library
-            piece = library_piece(registration_of(key), namespace)
-            holes[_registrations(library, key, layout)] = Pieces(piece)
+            holes[_registrations(library, key)] = Pieces(library_piece(registration_of(key), library))
     return holes
 
 

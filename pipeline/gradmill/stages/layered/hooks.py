@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from gradmill.families.hook_files.function import Seen, hook_function
 from gradmill.families.hook_files.process import Answer, process
-from gradmill.families.table import FAMILIES
 from gradmill.model.layers import layer_of
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
@@ -69,11 +68,6 @@ class Call(NamedTuple):
     op: str
     title: str
     arguments: tuple[Any, ...]
-
-
-# What families and pieces are called: hooks compare names with these alone.
-_PIECES = {piece for family in FAMILIES.values() for piece in family.pieces}
-_KNOWN = (("family", tuple(FAMILIES)), ("piece", tuple(sorted(_PIECES))))
 
 
 @query
@@ -142,7 +136,7 @@ def answer(db: Database, call: Call, seed: int = 0) -> Answer:
     modules = {name: decode_text(db.input(spec_label(key)) or b"") for name, key in own.modules.items()}
     of_operator = f" for {call.op}" if call.op else ""
     title = f"{next(iter(own.modules.values())).partition(':')[2]}: {call.title}{of_operator}"
-    return process(tuple(modules.items()), seed, _KNOWN).call(call.hook, *call.arguments, title=title)
+    return process(tuple(modules.items()), seed).call(call.hook, *call.arguments, title=title)
 
 
 def report(db: Database, call: Call, error: str, at: tuple[str, int] = ("", 0), hint: str = "") -> None:

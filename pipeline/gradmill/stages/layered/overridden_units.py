@@ -75,9 +75,7 @@ def edited(db: Database, file: File, text: str) -> str:
     """The text of a file's template with what the description changes in it. SpecError if it lacks a hole that the
     description fills."""
     rules, own = rules_of(db, file.family), own_templates(db, file.family)
-    kind = FAMILIES[file.family]
-    if file.template in {own.get(name, name) for name in kind.templates}:
-        text = with_libraries(text, file, kind)
+    text = with_libraries(text, file, FAMILIES[file.family])
     known = sorted(Template(text).names)
     for name, each in rules.file.items():
         for hole in each.slots if own.get(name, name) == file.template else ():

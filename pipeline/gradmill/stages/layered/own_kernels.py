@@ -41,8 +41,7 @@ def own_kernels(db: Database) -> Iterator[SpecError]:
 
 def _own_units(db: Database, family: str) -> list[Unit]:
     """The units of functions that only a layer has."""
-    layered = (each for each in units(db, family) if LAYER_MARK in each.function)
-    return [each for each in layered if "own" in about_unit(db, each).words]
+    return [each for each in units(db, family) if LAYER_MARK in each.function and "own" in about_unit(db, each).words]
 
 
 @query
