@@ -3,8 +3,6 @@ function, tag or key that it only selects or changes may be missing: that is a w
 nothing in this release, since another one, or the vendor's next files, may match it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Checks of hooks: whether they change a unit, and whether they return the same when they are called again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gradmill.families.table import FAMILIES

@@ -4,8 +4,6 @@ They run in a process of their own (`families/hook_files`). What they return dep
 alone, so each call is remembered as any query is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,8 +1,6 @@
 """A layer's entries as they apply: in the releases that they name, with the keys that the description keeps, under the
 layer's name. Keys and lists of a file that the description omits or misspells are reported."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

@@ -1,8 +1,6 @@
 """The keys, lists and words of functions. Keys are those of their entries that are not PyTorch's, and of their items in
 the files that `marks` of a description names; words of selections name a tag, a layer or a key: `key:exposed`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

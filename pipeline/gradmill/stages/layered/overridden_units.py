@@ -1,8 +1,6 @@
 """The text overrides of a set of layers: the facts of functions that a description selects by, overridden units, and
 what is changed in templates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec.structs import replace

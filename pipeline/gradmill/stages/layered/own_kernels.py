@@ -2,8 +2,6 @@
 PyTorch's, and autograd must know what they write to, and which results are views.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gradmill.families.family import ATEN, OPERATORS, Family

@@ -1,7 +1,5 @@
 """The functions that take part in the output of a set of layers, and their order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
