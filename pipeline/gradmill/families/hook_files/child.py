@@ -102,7 +102,7 @@ def called(hooks: ModuleType, name: str, arguments: list[Any]) -> Any:
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
     calls = os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what hooks print is for people
@@ -119,9 +119,11 @@ def main() -> None:
         if name in ("unit", "files"):  # the last is the release
             arguments[-1] = tuple(arguments[-1])
         try:
-            answer = json.dumps({"value": called(importlib.import_module(MAIN), name, arguments)})
+            value = called(importlib.import_module(MAIN), name, arguments)
+            answer = json.dumps({"value": value}, ensure_ascii=False)
+            answer.encode()  # an error for half a surrogate pair, which no file can have
         except BaseException as error:  # also SystemExit: it is the hooks' error
-            answer = json.dumps(failure(error, modules))
+            answer = json.dumps(failure(error, modules), ensure_ascii=False)
         print(answer, file=answers, flush=True)
 
 
