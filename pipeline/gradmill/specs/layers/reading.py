@@ -66,7 +66,7 @@ def read_description(file: str, data: bytes) -> tuple[str, dict[str, Any]]:
     """The text of the description in the bytes of `file`, and its value, for all releases. Raises a SpecError with all
     its errors."""
     text, value = parse_toml(file, data, "a description")
-    errors = list(_errors(value, Description)) or list(_wrong_names(msgspec.convert(value, Description)))
+    errors = _errors(value, Description) or list(_wrong_names(msgspec.convert(value, Description)))
     if errors:
         raise DescriptionError(file, text, errors)
     if isinstance(value.get("base"), str):  # the short form
@@ -88,28 +88,32 @@ def _wrong_names(description: Description) -> Iterator[SpecError]:
         yield from unknown(at, "no rule is called '{}'", ignore.rule, RULES, "gradmill rule lists all")
 
 
-def _errors(value: Any, type_: Any, path: Path = ()) -> Iterator[SpecError]:
-    """The errors of a value that should be of a type, each at its key."""
+def _errors(value: Any, type_: Any, path: Path = ()) -> list[SpecError]:
+    """The errors of a value that should be of a type, each at its key: those of its members, or if they have none, its
+    own."""
     known, mapping, several = _forms(type_)
+    found: list[SpecError] = []
     if isinstance(value, dict) and known:
-        yield from _errors_in_table(value, type_, known, path)
+        found = _errors_of_keys(value, known, path)
+        for key in [key for key in value if key in known]:
+            found += _errors(value[key], known[key].type, (*path, key))
     elif isinstance(value, dict) and mapping:
         for key, item in value.items():
-            yield from list(_errors(key, mapping[0], (*path, key))) or _errors(item, mapping[1], (*path, key))
-    elif isinstance(value, list) and value and several:
+            found += _errors(key, mapping[0], (*path, key)) or _errors(item, mapping[1], (*path, key))
+    elif isinstance(value, list) and several:
         for place, item in enumerate(value):
-            yield from _errors(item, several[0], (*path, str(place)))
+            found += _errors(item, several[0], (*path, str(place)))
     elif isinstance(value, str) and "\0" in value:
-        yield error_at(path, "a null character", "remove it")
-    else:
-        try:
-            msgspec.convert(value, type_)
-        except msgspec.ValidationError as error:
-            yield _of_value(path, value, type_, str(error))
+        found = [error_at(path, "a null character", "remove it")]
+    try:
+        msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        return found or [_of_value(path, value, type_, str(error))]
+    return found
 
 
-def _errors_in_table(value: dict[str, Any], type_: Any, known: dict[str, FieldInfo], path: Path) -> Iterator[SpecError]:
-    """The same for a table: also keys that are unknown, or missing, unless one looks like a missing one."""
+def _errors_of_keys(value: Collection[str], known: dict[str, FieldInfo], path: Path) -> list[SpecError]:
+    """The errors for keys of a table that are unknown, and for those that are missing unless one looks like it."""
     unknown_keys = {key: closest(key, tuple(known)) for key in value if key not in known}
     found = []
     for key, near in unknown_keys.items():
@@ -118,44 +122,31 @@ def _errors_in_table(value: dict[str, Any], type_: Any, known: dict[str, FieldIn
             hint = f"'{key}' is a key of the whole description: write it above the first table"
         found.append(error_at((*path, key), f"there is no key '{key}'", hint))
     missing = [name for name, field in known.items() if field.required and name not in {*value, *unknown_keys.values()}]
-    found += [error_at(path, f"'{name}' is missing", f"write {name} = …") for name in missing]
-    for key, each in value.items():
-        found += _errors(each, known[key].type, (*path, key)) if key in known else []
-    if not found:
-        try:
-            msgspec.convert(value, type_)
-        except msgspec.ValidationError as error:  # of keys that exclude one another
-            found.append(error_at(path, str(error).partition(" - at `")[0]))
-    yield from found
+    return found + [error_at(path, f"'{name}' is missing", f"write {name} = …") for name in missing]
 
 
 def _of_value(path: Path, value: Any, type_: Any, problem: str) -> SpecError:
     """The error for a value that is not of its type, by the message of msgspec."""
     if problem.startswith("Invalid enum"):
-        words = tuple(word for each in _inner(type_) if get_origin(each) is Literal for word in get_args(each))
+        words = tuple(word for each in _parts(type_) if get_origin(each) is Literal for word in get_args(each))
         hint = nearest(value, words) or f"write one of {', '.join(words)}"
         return error_at(path, f"there is no '{value}'", hint, value)
-    said = next((each.extra for each in _inner(type_) if isinstance(each, Meta) and each.extra), None)
+    said = next((each.extra for each in _parts(type_) if isinstance(each, Meta) and each.extra), None)
     if said is not None and ("regex" in problem or "length" in problem):
         shown = f"'{value}'" if isinstance(value, str) else f"'{path[-1]}'"
         return error_at(path, f"{shown} {said['problem']}", said["hint"])
+    if isinstance(value, dict) and not problem.startswith("Expected"):  # of keys that exclude one another
+        return error_at(path, problem)
     keys = ", ".join(_forms(type_)[0]) if problem.startswith("Expected `object`") else ""
     hint = f"write a table: [{'.'.join(path)}] with {keys}" if keys else _EXAMPLES
     in_toml = _TYPES.sub(lambda types: _TYPE.sub(lambda each: _IN_TOML[each[0]], types[0]), problem)
     return error_at(path, in_toml[:1].lower() + in_toml[1:], hint)
 
 
-def _inner(type_: Any) -> Iterator[Any]:
-    """A type with all that it consists of, and what annotates these."""
-    yield type_
-    for each in (*getattr(type_, "__metadata__", ()), *get_args(type_)):
-        yield from _inner(each)
-
-
 def _forms(type_: Any) -> tuple[dict[str, FieldInfo], tuple[Any, ...], tuple[Any, ...]]:
     """Of a type that a key may have: the keys of its table, and the types of the members of a mapping and of a list."""
     known, mapping, several = {}, (), ()
-    for each in _alternatives(type_):
+    for each in _parts(type_):
         if isinstance(each, type) and issubclass(each, Struct):
             known = {field.encode_name: field for field in fields(each)}
         elif get_origin(each) is dict:
@@ -165,13 +156,13 @@ def _forms(type_: Any) -> tuple[dict[str, FieldInfo], tuple[Any, ...], tuple[Any
     return known, mapping, several
 
 
-def _alternatives(type_: Any) -> Iterator[Any]:
-    """The members of a union, without annotations."""
-    if get_origin(type_) in (dict, tuple) or isinstance(type_, type):
+def _parts(type_: Any) -> Iterator[Any]:
+    """The members of a union, and what annotates it and them."""
+    if get_origin(type_) in (dict, tuple, Literal) or isinstance(type_, (type, Meta)):
         yield type_
     else:
         for each in get_args(type_):
-            yield from _alternatives(each)
+            yield from _parts(each)
 
 
 def meaning_of(path: Path) -> str:
@@ -181,4 +172,4 @@ def meaning_of(path: Path) -> str:
         known, mapping, several = _forms(type_)
         members = several[:1] if key.isdecimal() else mapping[1:]
         type_ = known[key].type if key in known else next(iter(members), None)
-    return next((each.description or "" for each in getattr(type_, "__metadata__", ()) if each.description), "")
+    return next((each.description for each in _parts(type_) if isinstance(each, Meta) and each.description), "")
