@@ -42,23 +42,22 @@ def apply(lines: list[Line], diff: str, number: int, name: str = "") -> list[Lin
     If the diff changes several files, only its part for the file `name` is applied.
     """
     patched, shift = list(lines), 0
-    for start, changes, header in _hunks(diff, name):
-        at, cut, own = _placed(patched, changes, start + shift, header)
-        end, new = at, []
-        for change in own:
+    for start, changes, header in _of_file(_hunks(diff), name):
+        place = end = _placed(patched, changes, start + shift, header)
+        new, size = [], len(patched)
+        for change in changes:
             if change.kind == "+":
                 new.append(Line(change.text, number, change.line))
-                continue
-            new += [patched[end]] if change.kind == " " else []
-            end += 1
-        patched[at:end] = new
-        shift = at - cut - start + len(new) - (end - at)
+            elif change.kind == " " and end >= 0:  # the first context may be above the file
+                new += patched[end : end + 1]
+            end += change.kind != "+"
+        patched[max(place, 0) : end] = new
+        shift = place - start + len(patched) - size
     return patched
 
 
-def _placed(lines: list[Line], changes: list[_Change], expected: int, header: int) -> tuple[int, int, list[_Change]]:
-    """The line where a hunk applies, nearest to the expected one; its changes without context that does not match, and
-    how many of these come before.
+def _placed(lines: list[Line], changes: list[_Change], expected: int, header: int) -> int:
+    """The line where a hunk applies, nearest to the expected one, from 0; below 0 if the file lacks its first context.
 
     Less context before than after means that the hunk is at the start of the file; the reverse, at its end.
     """
@@ -71,56 +70,49 @@ def _placed(lines: list[Line], changes: list[_Change], expected: int, header: in
         cut, rest = max(fuzz + starts - most, 0), max(fuzz + ends - most, 0)
         low = last if fuzz + ends < most else -cut
         high = 0 if fuzz + starts < most else last + rest
-        own = changes[cut : len(changes) - rest]
-        old = [change.text for change in own if change.kind != "+"]
-        for at in (place + cut for place in sorted(range(low, high + 1), key=lambda place: abs(place - expected))):
+        old = [change.text for change in changes[cut : len(changes) - rest] if change.kind != "+"]
+        for place in sorted(range(low, high + 1), key=lambda place: abs(place - expected)):
+            at = place + cut
             if at >= 0 and [line.text for line in lines[at : at + len(old)]] == old:
-                return at, cut, own
+                return place
     shown = next((each.text.strip() for each in changes if each.kind != "+" and each.text.strip()), "")
     problem = f"this part of the diff does not apply: the file has no such lines as '{shown}'"
     raise TextError(problem, "recreate the diff from the base's file", header, 1)
 
 
-def _hunks(diff: str, name: str) -> list[_Hunk]:
-    """The hunks for a file. Raises a TextError if there is none."""
-    lines, at, file = diff.split("\n"), 0, ""
+def _hunks(diff: str) -> dict[str, list[_Hunk]]:
+    """The hunks by the name of the file that they are for. Raises a TextError for one that is cut off."""
     by_file: dict[str, list[_Hunk]] = {}
-    while at < len(lines):
-        head, match = _FILE.match(lines[at]), _HUNK.match(lines[at])
-        at += 1
-        if head is not None:
+    file, sizes, left = "", (0, 0), (0, 0)  # of the last hunk: how many old and new lines it has, and how many are left
+    for at, line in enumerate(diff.removesuffix("\n").split("\n"), 1):
+        kind = line[:1] or " "
+        if max(left) > 0 and kind not in " +-\\":
+            break
+        if max(left) > 0 and kind != "\\":
+            left = left[0] - (kind != "+"), left[1] - (kind != "-")
+            by_file[file][-1][1].append(_Change(kind, line[1:], at))
+        elif max(left) <= 0 and (head := _FILE.match(line)):
             file = head[1].rpartition("/")[2]
             by_file.setdefault(file, [])
-        if match is not None:
-            sizes = [int(match[group] or 1) for group in (2, 4)]
-            changes = _changes(lines, at, sizes)
-            by_file.setdefault(file, []).append((int(match[1]) - (sizes[0] > 0), changes, at))
-            at = changes[-1].line if changes else at
-    if name and name not in by_file and len(by_file) > 1:
-        problem = f"none of the files of this diff is called '{name}'"
-        raise TextError(problem, f"they are {', '.join(sorted(by_file))}", 1, 1)
-    if name and name not in by_file and file in FILE_NAMES.values():
-        hint = "name it at the key of that file: native, tags or derivatives"
-        raise TextError(f"this is a diff of {file}, not of {name}", hint, 1, 1)
-    hunks = by_file.get(name if name in by_file else file)
-    if not hunks:
-        raise TextError("this is not a unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
-    return hunks
-
-
-def _changes(lines: list[str], at: int, sizes: list[int]) -> list[_Change]:
-    """The changes of the hunk whose header is the line before `at`; `sizes`: the number of its old and new lines."""
-    changes: list[_Change] = []
-    left = list(sizes)
-    for number, line in enumerate(lines[at:] if lines[-1] else lines[at:-1], at + 1):
-        kind = line[:1] or " "
-        if max(left) <= 0 or kind not in " +-\\":
-            break
-        if kind != "\\":
-            left = [left[0] - (kind != "+"), left[1] - (kind != "-")]
-            changes.append(_Change(kind, line[1:], number))
+        elif max(left) <= 0 and (match := _HUNK.match(line)):
+            sizes = left = int(match[2] or 1), int(match[4] or 1)
+            by_file.setdefault(file, []).append((int(match[1]) - (sizes[0] > 0), [], at))
     if max(left) > 0:
         done = [size - rest for size, rest in zip(sizes, left)]
         problem = f"a part of {sizes[0]} old and {sizes[1]} new lines ends after {done[0]} and {done[1]}"
-        raise TextError(problem, "the diff is cut off, or was edited by hand", at, 1)
-    return changes
+        raise TextError(problem, "the diff is cut off, or was edited by hand", by_file[file][-1][2], 1)
+    return by_file
+
+
+def _of_file(by_file: dict[str, list[_Hunk]], name: str) -> list[_Hunk]:
+    """The hunks for a file, or for the only one if it has another name. Raises a TextError if there are none."""
+    file = name if name in by_file else next(iter(by_file), "")
+    if file != name and len(by_file) > 1:
+        problem = f"none of the files of this diff is called '{name}'"
+        raise TextError(problem, f"they are {', '.join(sorted(by_file))}", 1, 1)
+    if file != name and file in FILE_NAMES.values():
+        hint = "name it at the key of that file: native, tags or derivatives"
+        raise TextError(f"this is a diff of {file}, not of {name}", hint, 1, 1)
+    if not by_file.get(file):
+        raise TextError("this is not a unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
+    return by_file[file]
