@@ -1,6 +1,6 @@
 """Layers of a spec set as the stages read them: the files with entries, and the changes to apply to the entries."""
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from msgspec import Meta, Struct
 
@@ -24,7 +24,12 @@ class Versions(Struct, frozen=True, forbid_unknown_fields=True):
     missing: Literal["held", "dropped", "error"] = "held"
 
 
-TEXT = Meta(min_length=1, extra={"problem": "matches everywhere", "hint": "write the text to replace"})
+def form(problem: str, hint: str, **limits: Any) -> Meta:
+    """The form of a value within the limits of `Meta`: reports say of others that they have the problem."""
+    return Meta(extra={"problem": problem, "hint": hint}, **limits)
+
+
+TEXT = form("matches everywhere", "write the text to replace", min_length=1)
 
 
 class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -62,11 +67,6 @@ class SpecSource(Struct, frozen=True, array_like=True):
     def version_keys(self) -> tuple[str, ...]:
         """The keys of entries that name their releases."""
         return listed(self.versions.keys) if self.versions is not None else ()
-
-    @property
-    def role(self) -> Role:
-        """The file's role in the set: the part of `key` before its colon."""
-        return role_of(self.key)
 
 
 def listed(words: Words) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.model.aten import USUAL, AtenRequest
-from gradmill.model.layers import HookFile, SpecSource
+from gradmill.model.layers import HookFile, SpecSource, role_of
 from gradmill.model.requested_files import EVERYWHERE, RequestedFiles
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
@@ -91,7 +91,7 @@ def source(db: Database, key: str) -> SpecSource:
 @query
 def source_keys(db: Database, role: Role) -> list[str]:
     """The keys of the files of entries of a role."""
-    return [source.key for source in sources(db) if source.role == role]
+    return [source.key for source in sources(db) if role_of(source.key) == role]
 
 
 @query

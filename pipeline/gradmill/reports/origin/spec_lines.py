@@ -148,9 +148,9 @@ class SpecLines:
         for each in sources(self._db):
             at = place_of_key(self._db, each.at)
             if at and (at[: len(key)] == key or key[: len(at)] == at):
-                names = [name for name, key in keys_of(self._db, each.role).items() if key == each.key]
+                names = [name for name, key in keys_of(self._db, role_of(each.key)).items() if key == each.key]
                 files.append(f"{each.file}: {len(names)} {'entry' if len(names) == 1 else 'entries'}")
-                ends |= dict.fromkeys(entry_end(each.role, name) for name in names)
+                ends |= dict.fromkeys(entry_end(role_of(each.key), name) for name in names)
         where = f"{path}:{line}"
         return self._explainer.entries(where, what, ends, made_from=tuple(files), also=(INPUT, DESCRIBED))
 

@@ -15,6 +15,12 @@ from gradmill.problems.problem import SpecError
 from gradmill.specs.layers.releases import minor_of
 
 Entry = dict[str, object]
+Key = tuple[int, ...]
+
+_VERSION = regex(r"\s*[vV]?(\d+)\.(\d+)(?:\.\w+)*\s*")
+_EVERY = ("all_version", "all_versions", "all")
+_NEWEST = ("newest", "latest")
+_HINT = "write all_version, v2.1, [v2.1, v2.5], [v2.1, newest], or several with commas"
 
 
 def operator_of(text: object) -> str:
@@ -29,7 +35,7 @@ def changed(entry: Mapping[str, object], source: SpecSource) -> tuple[Entry, lis
     kept = {key: value for key, value in entry.items() if key not in dropped and key in (source.keep or entry)}
     func, unmatched = kept.get("func"), []
     if isinstance(func, str):
-        if source.namespace and "::" not in func.partition("(")[0]:
+        if source.namespace and "::" not in operator_of(func):
             func = f"{source.namespace}::{func}"
         for rewrite in source.rewrites:
             if operator_of(func) == rewrite.func:
@@ -37,14 +43,6 @@ def changed(entry: Mapping[str, object], source: SpecSource) -> tuple[Entry, lis
                 func = func.replace(rewrite.from_, rewrite.to)
         kept["func"] = func
     return kept, unmatched
-
-
-Key = tuple[int, ...]
-
-_VERSION = regex(r"\s*[vV]?(\d+)\.(\d+)(?:\.\w+)*\s*")
-_EVERY = ("all_version", "all_versions", "all")
-_NEWEST = ("newest", "latest")
-_HINT = "write all_version, v2.1, [v2.1, v2.5], [v2.1, newest], or several with commas"
 
 
 def listed_versions(value: object, key: str) -> tuple[Key, ...]:

@@ -26,8 +26,7 @@ def changes_of(description: Description) -> list[Change]:
     for facts in description.facts:
         changes += [Change(field, members) for field, members in facts.add.items() if field in LISTS]
     for rules in description.family.values():
-        if rules.leave_out:
-            changes.append(Change("left_out", rules.leave_out))
+        changes.append(Change("left_out", rules.leave_out))
         if rules.slots or rules.keys or any(file.slots for file in rules.file.values()):
             changes.append(Change("left_out", (OWN_KERNEL,)))  # kernels are registered for a backend
     return changes

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from gradmill.model.keys import KEYS
-from gradmill.model.layers import SpecSource, Versions
+from gradmill.model.layers import SpecSource, Versions, role_of
 from gradmill.problems.names import closest
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.specs.layers.reading import error_at
@@ -19,7 +19,7 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
     version keys that it omits or misspells are added. `entry_keys`: the keys of the entries, each with whether its
     values look like releases; none of those of the base."""
     errors: list[SpecError] = []
-    known = (*KEYS[layer.role], *layer.drop, *layer.version_keys)
+    known = (*KEYS[role_of(layer.key)], *layer.drop, *layer.version_keys)
     others = tuple(name for name in entry_keys if name not in known)
     misspelt = {near: name for name in layer.version_keys if name not in entry_keys and (near := closest(name, others))}
     for near, name in misspelt.items():
@@ -28,7 +28,7 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
     foreign = [
         name
         for name in others
-        if entry_keys[name] or (layer.role == "native" and not closest(name, known))
+        if entry_keys[name] or (role_of(layer.key) == "native" and not closest(name, known))
         if name not in misspelt and not layer.keep
     ]
     releases = [name for name in foreign if entry_keys[name]]
@@ -51,7 +51,7 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
 
 def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[SpecError]:
     """The warnings about keys in a description that no entry of a file has."""
-    own = KEYS[layer.role]
+    own = KEYS[role_of(layer.key)]
     others = tuple(name for name in (*entry_keys, *own) if name not in (*layer.drop, *layer.keep))
     named = {("drop",): layer.drop, ("keep",): layer.keep, ("versions", "keys"): layer.version_keys}
     for at, name in ((at, name) for at, names in named.items() for name in names if entry_keys):

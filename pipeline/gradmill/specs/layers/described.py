@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from gradmill.io.files import read_file
 from gradmill.model.layers import HookFile, SpecSource, listed
 from gradmill.problems.problem import Role, SpecError, nearest
 from gradmill.specs.layers.description import Base, Described, Description, Layer, SpecFile, SpecFiles
@@ -102,7 +101,7 @@ class _Resolver:
         found = self._file(("hooks",), path, "name a Python file") if path else None
         if found is None or not os.path.isfile(found.path):
             return None
-        modules, lines = read_hooks(found.path, read_file)
+        modules, lines = read_hooks(found.path)
         keys = {name: f"hooks:{os.path.basename(at)}" for name, at in modules.items()}
         self.files |= {keys[name]: Location(at) for name, at in modules.items()}
         return HookFile(keys, lines)
@@ -185,13 +184,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Spec
         template_comment=base.template_comment,
         version_file=base.version_file or path,
         looked_for=tuple(resolver.looked_for),
-        described=Described(
-            description=description,
-            sources=tuple(resolver.sources.values()),
-            templates=by_family,
-            moved=moved,
-            hooks=hooks,
-        ),
+        described=Described(description, tuple(resolver.sources.values()), by_family, moved, hooks),
         headers=resolver.headers,
         whole=base.whole,
     )

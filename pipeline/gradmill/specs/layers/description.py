@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from gradmill.model.layers import TEXT, HookFile, Rewrite, SpecSource, Versions, Words
-from gradmill.specs.layers.releases import RELEASE, Bounded, Moved
+from gradmill.model.layers import TEXT, HookFile, Rewrite, SpecSource, Versions, Words, form
+from gradmill.specs.layers.releases import Bounded, Moved, OfRelease
 
 
 def means(text: str) -> Meta:
@@ -16,16 +16,12 @@ def means(text: str) -> Meta:
 
 
 _PLAIN = r"^[^/\\.\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$"  # of files and folders
-_FOLDER = Meta(pattern=_PLAIN, extra={"problem": "cannot name a folder", "hint": "write a plain name"})
-_FILE = Meta(pattern=_PLAIN, extra={"problem": "cannot name a file", "hint": "write a plain name"})
-_LAYER = Meta(
-    pattern=r"^[\w.+-]+$", extra={"problem": "is not a valid layer name", "hint": "write letters, digits, - and _"}
-)
-_NAMESPACE = Meta(
-    pattern=r"^([A-Za-z_]\w*)?$", extra={"problem": "is not a namespace", "hint": "write a C++ identifier"}
-)
-_REASON = Meta(pattern=r"\S", extra={"problem": "is no reason", "hint": "write why the warning does not apply"})
-_SOME = Meta(min_length=1, extra={"problem": "names nothing", "hint": "leave it out, or name some"})
+_Folder = Annotated[str, form("cannot name a folder", "write a plain name", pattern=_PLAIN)]
+_File = Annotated[str, form("cannot name a file", "write a plain name", pattern=_PLAIN)]
+_LAYER = form("is not a valid layer name", "write letters, digits, - and _", pattern=r"^[\w.+-]+$")
+_NAMESPACE = form("is not a namespace", "write a C++ identifier", pattern=r"^([A-Za-z_]\w*)?$")
+_REASON = form("is no reason", "write why the warning does not apply", pattern=r"\S")
+_SOME = form("names nothing", "leave it out, or name some", min_length=1)
 
 
 class TextForReleases(Bounded, frozen=True, forbid_unknown_fields=True):
@@ -73,9 +69,7 @@ class Base(Struct, frozen=True, forbid_unknown_fields=True):
     """The spec set under the layers."""
 
     specs: Annotated[str, means("core, torch, or the path of a folder or wheel; none without it")] = ""
-    releases: Annotated[
-        dict[Annotated[str, RELEASE], str], means("the same for single releases, in place of `specs`")
-    ] = {}
+    releases: Annotated[dict[OfRelease, str], means("the same for single releases, in place of `specs`")] = {}
     derivatives: Annotated[
         Literal["add", "alone"], means("whether the layers' derivatives add to the base's or replace them")
     ] = "add"
@@ -174,9 +168,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     everything: Annotated[bool, means("whether there is a file with all shards")] = True
     functions: Annotated[Words, means("which functions: words that must all match, or names")] = "all"
     files: Annotated[tuple[str, ...], _SOME, means("which files to generate, by their templates")] = ()
-    file: Annotated[
-        dict[Annotated[str, _FILE], OutputFile], means("single files, by the names of their templates")
-    ] = {}
+    file: Annotated[dict[_File, OutputFile], means("single files, by the names of their templates")] = {}
     slots: Annotated[dict[str, str | Slot], means("the content of holes in any template")] = {}
     keys: Annotated[dict[str, str], means("dispatch keys of derivatives -> of registrations")] = {}
     leave_out: Annotated[tuple[str, ...], means("parts of kernels to leave out")] = ()
@@ -187,8 +179,8 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The whole `specset.toml`, as it applies to one release."""
 
-    name: Annotated[str, _FOLDER, means("names the set's folders; without it, the description's folder does")] = ""
-    release: Annotated[str, RELEASE, means("the PyTorch release, if the base does not name it")] = ""
+    name: Annotated[_Folder, means("names the set's folders; without it, the description's folder does")] = ""
+    release: Annotated[OfRelease, means("the PyTorch release, if the base does not name it")] = ""
     families: Annotated[tuple[str, ...], _SOME, means("the outputs to generate; without it, the default ones")] = ()
     comment: Annotated[Text, means("the value of ${generated_comment} in all families")] = ""
     hooks: Annotated[str, means("the Python file whose functions change what is printed")] = ""

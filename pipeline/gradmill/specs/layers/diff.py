@@ -21,12 +21,7 @@ class Line(Struct, frozen=True, gc=False, array_like=True):
     line: int
 
 
-class _Change(Struct, frozen=True):
-    kind: str  # a space for context, - or +
-    text: str
-    line: int  # of the diff
-
-
+_Change = tuple[str, Line]  # a space for context, - or +
 _Hunk = tuple[int, list[_Change], int]  # the first of its old lines, from 0; its changes; the line of its header
 
 
@@ -42,15 +37,15 @@ def apply(lines: list[Line], diff: str, number: int, name: str = "") -> list[Lin
     If the diff changes several files, only its part for the file `name` is applied.
     """
     patched, shift = list(lines), 0
-    for start, changes, header in _of_file(_hunks(diff), name):
+    for start, changes, header in _of_file(_hunks(diff, number), name):
         place = end = _placed(patched, changes, start + shift, header)
         new, size = [], len(patched)
-        for change in changes:
-            if change.kind == "+":
-                new.append(Line(change.text, number, change.line))
-            elif change.kind == " " and end >= 0:  # the first context may be above the file
+        for kind, line in changes:
+            if kind == "+":
+                new.append(line)
+            elif kind == " " and end >= 0:  # the first context may be above the file
                 new += patched[end : end + 1]
-            end += change.kind != "+"
+            end += kind != "+"
         patched[max(place, 0) : end] = new
         shift = place - start + len(patched) - size
     return patched
@@ -61,7 +56,7 @@ def _placed(lines: list[Line], changes: list[_Change], expected: int, header: in
 
     Less context before than after means that the hunk is at the start of the file; the reverse, at its end.
     """
-    kinds = "".join(change.kind for change in changes)
+    kinds = "".join(kind for kind, _ in changes)
     starts = len(kinds) - len(kinds.lstrip(" "))
     ends = len(kinds) - len(kinds.rstrip(" ")) if starts < len(kinds) else 0
     most = max(starts, ends)
@@ -70,18 +65,18 @@ def _placed(lines: list[Line], changes: list[_Change], expected: int, header: in
         cut, rest = max(fuzz + starts - most, 0), max(fuzz + ends - most, 0)
         low = last if fuzz + ends < most else -cut
         high = 0 if fuzz + starts < most else last + rest
-        old = [change.text for change in changes[cut : len(changes) - rest] if change.kind != "+"]
+        old = [line.text for kind, line in changes[cut : len(changes) - rest] if kind != "+"]
         for place in sorted(range(low, high + 1), key=lambda place: abs(place - expected)):
             at = place + cut
             if at >= 0 and [line.text for line in lines[at : at + len(old)]] == old:
                 return place
-    shown = next((each.text.strip() for each in changes if each.kind != "+" and each.text.strip()), "")
+    shown = next((line.text.strip() for kind, line in changes if kind != "+" and line.text.strip()), "")
     problem = f"this part of the diff does not apply: the file has no such lines as '{shown}'"
     raise TextError(problem, "recreate the diff from the base's file", header, 1)
 
 
-def _hunks(diff: str) -> dict[str, list[_Hunk]]:
-    """The hunks by the name of the file that they are for. Raises a TextError for one that is cut off."""
+def _hunks(diff: str, number: int) -> dict[str, list[_Hunk]]:
+    """The hunks of the nth diff by the name of their file. Raises a TextError for one that is cut off."""
     by_file: dict[str, list[_Hunk]] = {}
     file, sizes, left = "", (0, 0), (0, 0)  # of the last hunk: how many old and new lines it has, and how many are left
     for at, line in enumerate(diff.removesuffix("\n").split("\n"), 1):
@@ -90,7 +85,7 @@ def _hunks(diff: str) -> dict[str, list[_Hunk]]:
             break
         if max(left) > 0 and kind != "\\":
             left = left[0] - (kind != "+"), left[1] - (kind != "-")
-            by_file[file][-1][1].append(_Change(kind, line[1:], at))
+            by_file[file][-1][1].append((kind, Line(line[1:], number, at)))
         elif max(left) <= 0 and (head := _FILE.match(line)):
             file = head[1].rpartition("/")[2]
             by_file.setdefault(file, [])

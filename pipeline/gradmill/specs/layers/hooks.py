@@ -5,31 +5,32 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from gradmill.io.files import read_file
 from gradmill.problems.problem import TextError, nearest
 from gradmill.specs.text import decode_text, parse_python, python_error
 
 HOOKS = ("select", "unit", "files")
 MAIN = "hooks"  # the name of the module, whatever its file is called
+_FORMS = "select(function, family), unit(family, piece, function, text, release), files(functions, release)"
 
 
-def read_hooks(path: str, read: Callable[[str], bytes | None]) -> tuple[dict[str, str], dict[str, int]]:
+def read_hooks(path: str) -> tuple[dict[str, str], dict[str, int]]:
     """The paths of all modules of its folder that the file at `path` consists of, itself first, and the lines of the
-    hooks that it defines. `read` returns the bytes of a file; None if it is missing. SpecError for what is not Python,
-    or imports other modules than the standard library's."""
+    hooks that it defines. SpecError for what is not Python, or imports other modules than the standard library's."""
     folder = os.path.dirname(path)
     modules, files = {MAIN: path}, [path]
     lines: dict[str, int] = {}
     for file in files:
         try:
-            tree = parse_python(decode_text(read(file) or b""))
+            tree = parse_python(decode_text(read_file(file) or b""))
             lines = lines or _hooks_in(tree)
             for name, node in _imported(tree):
                 own = os.path.join(folder, f"{name}.py")
                 if name in sys.stdlib_module_names or name in modules:
                     continue
-                if read(own) is None:
+                if read_file(own) is None:
                     hint = f"write {name}.py next to it, or use the standard library alone"
                     raise python_error(node, f"'{name}' is neither in Python's library nor next to the hooks", hint)
                 modules[name] = own
@@ -51,13 +52,8 @@ def _hooks_in(tree: ast.Module) -> dict[str, int]:
     if not found:
         defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
         near = next(filter(None, (nearest(name, HOOKS) for name in defined)), "")
-        raise python_error(tree, "no hook is defined", near or _FORM)
+        raise python_error(tree, "no hook is defined", near or f"write {_FORMS}, or some")
     return found
-
-
-_FORM = (
-    "write select(function, family), unit(family, piece, function, text, release), files(functions, release), or some"
-)
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:

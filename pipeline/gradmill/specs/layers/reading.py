@@ -16,7 +16,6 @@ from gradmill.problems.problem import SpecError, nearest, problem_of
 from gradmill.specs.layers.description import Description
 from gradmill.specs.layers.toml_text import parse_toml, place_in
 
-_TYPES = regex(r"`[a-z| ]+`")
 _IN_TOML = {"object": "table", "str": "string", "int": "integer", "bool": "boolean", " | null": ""}
 _TYPE = regex("|".join(re.escape(each) for each in _IN_TOML))
 _EXAMPLES = "docs/vendors.md has an example of every key"
@@ -139,7 +138,7 @@ def _of_value(path: Path, value: Any, type_: Any, problem: str) -> SpecError:
         return error_at(path, problem)
     keys = ", ".join(_forms(type_)[0]) if problem.startswith("Expected `object`") else ""
     hint = f"write a table: [{'.'.join(path)}] with {keys}" if keys else _EXAMPLES
-    in_toml = _TYPES.sub(lambda types: _TYPE.sub(lambda each: _IN_TOML[each[0]], types[0]), problem)
+    in_toml = _TYPE.sub(lambda each: _IN_TOML[each[0]], problem)
     return error_at(path, in_toml[:1].lower() + in_toml[1:], hint)
 
 

@@ -10,21 +10,21 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from gradmill.model.layers import form
+
 Path = tuple[str, ...]
 Value = dict[str, Any]
 Moved = dict[Path, Path]  # keys of the description for a release that are written at another path, as lists are shorter
 
 VALUES = ("comment", "templates")  # keys with a value, or a list of tables with one for some releases each
-RELEASE = Meta(
-    pattern=r"^(\d+\.\d+(\.\d+)?)?$", extra={"problem": "is not a release", "hint": "write one such as 2.13"}
-)
+OfRelease = Annotated[str, form("is not a release", "write one such as 2.13", pattern=r"^(\d+\.\d+(\.\d+)?)?$")]
 
 
 class Bounded(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What may apply to some releases only."""
 
-    since: Annotated[str, RELEASE, Meta(description="the first release that this applies to")] = ""
-    until: Annotated[str, RELEASE, Meta(description="the last release that this applies to")] = ""
+    since: Annotated[OfRelease, Meta(description="the first release that this applies to")] = ""
+    until: Annotated[OfRelease, Meta(description="the last release that this applies to")] = ""
 
     def __post_init__(self) -> None:
         if minor_of(self.since) > minor_of(self.until) > ():

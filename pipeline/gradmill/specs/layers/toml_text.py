@@ -46,6 +46,7 @@ _KEY = regex(rf"\s*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=")
 _TOKEN = regex(
     r""""{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|\#[^\n]*+|[\[\]{},\n]""", re.DOTALL
 )
+_BLANK = regex(r"(?:\s|#[^\n]*)*")
 _OPENED = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -90,9 +91,6 @@ def _offset(statement: str, names: Sequence[str]) -> int:
             match = pattern.search(statement, at)
             at = match.start() if match else at
     return at
-
-
-_BLANK = regex(r"(?:\s|#[^\n]*)*")
 
 
 def _member(statement: str, at: int, number: int) -> int:
