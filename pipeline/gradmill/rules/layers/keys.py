@@ -42,11 +42,9 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
         whole = f'{name}{{ file = "{layer.file}", {", ".join(texts)} }}'
         hint = f"write {' and '.join(texts) if is_table else whole}"
         errors.append(error_at(layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint))
-    layer = replace(layer, drop=(*layer.drop, *foreign))
-    if releases or misspelt:
-        named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
-        layer = replace(layer, versions=replace(layer.versions or Versions(()), keys=named))
-    return layer, errors
+    named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
+    versions = replace(layer.versions or Versions(()), keys=named) if releases or misspelt else layer.versions
+    return replace(layer, drop=(*layer.drop, *foreign), versions=versions), errors
 
 
 def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[SpecError]:
