@@ -33,7 +33,7 @@ _TABLES = (
 )
 _ALL = (1 << 63) - 1
 _PAGE = 4096  # bytes
-_CACHE = 8_000  # kilobytes that stay in memory: an edit reads and writes some all over the database
+_CACHE = 500  # kilobytes that stay in memory: an edit reads most pages once, and fresh memory takes time
 _AT_ONCE = 64  # keys that one statement looks up
 _SOME = ", ".join("?" * _AT_ONCE)
 _HELD = 2_000_000  # bytes of values that are written at once
