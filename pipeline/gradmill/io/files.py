@@ -27,7 +27,7 @@ class Stat(NamedTuple):
 
 
 as_stat = partial(tuple.__new__, Stat)  # of its numbers; `Stat(...)` is a Python call, and a run takes thousands
-_PART = 1 << 20  # bytes that are written at once
+_PART = 1 << 17  # bytes that are written at once
 _SAFE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)  # opening a pipe blocks; a link leads elsewhere
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE
 
@@ -103,7 +103,7 @@ def read_file(path: str, size: int = -1) -> bytes | None:
     """The bytes of a file, or its first `size` bytes. None if it cannot be read or is not a regular file:
     reading a pipe could block forever."""
     try:
-        with open(path, "rb", buffering=0, opener=_at_once) as file:
+        with open(path, "rb", buffering=0, opener=at_once) as file:
             return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError:
         return None
@@ -112,14 +112,15 @@ def read_file(path: str, size: int = -1) -> bytes | None:
 def read_with_stat(path: str) -> tuple[bytes | None, Stat | None]:
     """The bytes of a file as `read_file` has them, and the stat that the file with these bytes had afterwards."""
     try:
-        with open(path, "rb", buffering=0, opener=_at_once) as file:
+        with open(path, "rb", buffering=0, opener=at_once) as file:
             data = file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
             return data, stat_of(file.fileno())
     except OSError:
         return None, stat_of(path)
 
 
-def _at_once(path: str, how: int) -> int:
+def at_once(path: str, how: int) -> int:
+    """Opens a file for `open`; a pipe does not block."""
     return os.open(path, how | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 

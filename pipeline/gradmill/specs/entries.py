@@ -70,9 +70,10 @@ def read_text(data: bytes) -> str:
 
 def cut(text: str) -> list[Piece] | None:
     """Returns the text of each entry, without trailing blank lines; None if the text cannot be cut safely."""
-    if _OTHER_START.search("\n" + text) or (not text.isascii() and _OTHER_LINE_END.search(text)):
+    lines_of_text = "\n" + text
+    if _OTHER_START.search(lines_of_text) or (not text.isascii() and _OTHER_LINE_END.search(text)):
         return None
-    head, *entries = ("\n" + text).split("\n-")
+    head, *entries = lines_of_text.split("\n-")
     if not entries or any(line.lstrip(" ")[:1] not in ("", "#") for line in head.split("\n")):
         return None
     if not text.endswith("\n") and _BLOCK_TEXT.search(entries[-1]):

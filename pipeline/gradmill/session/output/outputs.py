@@ -10,16 +10,19 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
+from contextlib import suppress
 from functools import cached_property
 from stat import S_IFDIR, S_IFLNK, S_IFMT, S_ISREG
 
 from msgspec import Struct
+from xxhash import xxh3_128
 
 from gradmill.io.files import (
     TICK,
     UNSETTLED,
     Moment,
     Stat,
+    at_once,
     is_settled,
     numbers_of,
     read_file,
@@ -28,7 +31,6 @@ from gradmill.io.files import (
 )
 from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
-from gradmill.query.memo import digest
 from gradmill.query.query import Parts
 from gradmill.session.output.folder_record import FolderRecord
 
@@ -40,6 +42,7 @@ _NO_FILE = "there is something that is not a regular file"
 
 _SOURCE = regex(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines of every generated file
 _HEAD = 4096
+_PART = 1 << 18  # bytes of a file that are read at once: fresh memory for a whole one takes longer than its digest
 _READS = 20  # of a file system's clock, within one tick
 _STAMP = b"gradmill stamp\n"
 OUTPUTS = "# gradmill: the generated files\n"  # the first line of what `outputs=` names
@@ -94,8 +97,7 @@ def refusal(
         return _KINDS.get(S_IFMT(status.st_mode), _NO_FILE)
     if not deletes:
         return "" if recorded or by_head(head_of(path)) else FOREIGN
-    data = read_file(path) if recorded else None
-    if data is not None and digest(data) in recorded:
+    if recorded and _digest_of(path) in recorded:
         return ""
     return CHANGED if recorded else FOREIGN
 
@@ -166,8 +168,13 @@ class Written(Struct, frozen=True, array_like=True):
 
 def _digest_of(path: str) -> bytes | None:
     """The digest of a file's bytes, None if they cannot be read."""
-    data = read_file(path)
-    return None if data is None else digest(data)
+    hasher, part = xxh3_128(), memoryview(bytearray(_PART))
+    with suppress(OSError), open(path, "rb", buffering=0, opener=at_once) as file:
+        if S_ISREG(os.fstat(file.fileno()).st_mode):
+            while size := file.readinto(part):
+                hasher.update(part[:size])
+            return hasher.digest()
+    return None
 
 
 class Outputs:
