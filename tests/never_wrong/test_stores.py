@@ -19,11 +19,11 @@ from project import Project, assert_clean
 
 from gradmill.session import record
 from gradmill.session.session import Progress, Session
+from gradmill.store.sqlite import _PAGE as PAGE
 from gradmill.store.sqlite import SqliteStore
 from never_wrong.builds import Kept, clean_build
 
 FORMULAS = [f"grad * result.conj() * {number}" for number in range(2, 6)]
-PAGE = 4096
 
 Attack = Callable[[Path, Path, Random], object]  # on a store, of which an older state is there
 

@@ -76,7 +76,7 @@ def test_a_cell_of_any_type_is_damage(toy: Toy, cell: str, data: str) -> None:
 def test_readers_whose_pages_changed_places_are_noticed(toy: Toy, one: int, two: int) -> None:
     """Everything is in the file, and a search does not find it."""
     data = toy.path.read_bytes()
-    pages = [data[at : at + 4096] for at in range(0, len(data), 4096)]
+    pages = [data[at : at + sqlite._PAGE] for at in range(0, len(data), sqlite._PAGE)]
     many = [number for number, page in enumerate(pages) if page[0] == 0x0D and page[4] > 8]  # leaves of a table
     leaves = [number for number in many if b"length" in pages[number]]
     pages[leaves[one]], pages[leaves[two]] = pages[leaves[two]], pages[leaves[one]]

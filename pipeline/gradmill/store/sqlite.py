@@ -32,7 +32,7 @@ _TABLES = (
     "state (key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
 )
 _ALL = (1 << 63) - 1
-_PAGE = 4096  # bytes
+_PAGE = 16384  # bytes: most values are larger than the usual 4,096
 _CACHE = 500  # kilobytes that stay in memory: an edit reads most pages once, and fresh memory takes time
 _AT_ONCE = 64  # keys that one statement looks up
 _SOME = ", ".join("?" * _AT_ONCE)
