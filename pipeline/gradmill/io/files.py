@@ -100,11 +100,10 @@ def files_in(folder: str, end: str = "") -> list[str]:
 
 
 def read_file(path: str, size: int = -1) -> bytes | None:
-    """The bytes of a file, or its first `size` bytes. None if it cannot be read or is not a regular file:
-    reading a pipe could block forever."""
+    """The bytes of a file, or its first `size` bytes. None if it cannot be read or is not a regular file."""
     try:
-        with open(path, "rb", buffering=0, opener=at_once) as file:
-            return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+        with open(path, "rb", buffering=0, opener=open_regular) as file:
+            return file.read(size)
     except OSError:
         return None
 
@@ -112,16 +111,20 @@ def read_file(path: str, size: int = -1) -> bytes | None:
 def read_with_stat(path: str) -> tuple[bytes | None, Stat | None]:
     """The bytes of a file as `read_file` has them, and the stat that the file with these bytes had afterwards."""
     try:
-        with open(path, "rb", buffering=0, opener=at_once) as file:
-            data = file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
-            return data, stat_of(file.fileno())
+        with open(path, "rb", buffering=0, opener=open_regular) as file:
+            return file.read(), stat_of(file.fileno())
     except OSError:
         return None, stat_of(path)
 
 
-def at_once(path: str, how: int) -> int:
-    """Opens a file for `open`; a pipe does not block."""
-    return os.open(path, how | getattr(os, "O_NONBLOCK", 0), 0o666)
+def open_regular(path: str, how: int) -> int:
+    """Opens a regular file; returns its descriptor. `how`: flags of `os.open`. OSError if it is missing or no regular
+    file: reading a pipe could block forever, and a device may never end."""
+    file = os.open(path, how | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+    return file
 
 
 def make_way(path: str) -> None:
@@ -220,11 +223,7 @@ def _replace(path: str, parts: Sequence[bytes | memoryview], move: Callable[[str
 def open_file(path: str, how: int) -> int:
     """Opens a regular file of gradmill's own that exists, whose contents the caller has verified; returns its
     descriptor. `how`: flags of `os.open`. OSError if it is missing, a link, or no regular file."""
-    file = os.open(path, how | _SAFE)
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
-    return file
+    return open_regular(path, how | _SAFE)
 
 
 def open_lock(path: str) -> int:

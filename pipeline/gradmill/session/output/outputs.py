@@ -22,9 +22,9 @@ from gradmill.io.files import (
     UNSETTLED,
     Moment,
     Stat,
-    at_once,
     is_settled,
     numbers_of,
+    open_regular,
     read_file,
     replace_file,
     stat_of,
@@ -169,11 +169,10 @@ class Written(Struct, frozen=True, array_like=True):
 def _digest_of(path: str) -> bytes | None:
     """The digest of a file's bytes, None if they cannot be read."""
     hasher, part = xxh3_128(), memoryview(bytearray(_PART))
-    with suppress(OSError), open(path, "rb", buffering=0, opener=at_once) as file:
-        if S_ISREG(os.fstat(file.fileno()).st_mode):
-            while size := file.readinto(part):
-                hasher.update(part[:size])
-            return hasher.digest()
+    with suppress(OSError), open(path, "rb", buffering=0, opener=open_regular) as file:
+        while size := file.readinto(part):
+            hasher.update(part[:size])
+        return hasher.digest()
     return None
 
 
