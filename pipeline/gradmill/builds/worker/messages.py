@@ -67,8 +67,8 @@ class Frames:
             return _DECODER.raw_decode(self._data.decode("latin-1"))[1]  # a byte is a character
         except json.JSONDecodeError as error:
             return line or (len(self._data) if not error.pos else 0)
-        except RecursionError:
-            return line or len(self._data)
+        except RecursionError:  # also of a part that ends with a bracket
+            return line or (len(self._data) if self._data.count(b"{") <= self._data.count(b"}") else 0)
 
     @property
     def rest(self) -> bytes:
