@@ -46,13 +46,13 @@ SHARDS = [*NODE_FILES, "variable_factories.h"]
 KERNEL_TEMPLATES = tuple(
     name
     for family in FAMILIES.values()
-    if family.by_default and family.needs not in ("", "Functions.h", "variable_factories.h")
-    for name in family.templates
+    if family.row.by_default and family.row.needs not in ("", "Functions.h", "variable_factories.h")
+    for name in family.row.templates
 )
 KERNEL_FILES = [  # of torch 2.13.0
     file.name
     for family in FAMILIES.values()
-    if family.needs in KERNEL_TEMPLATES
+    if family.row.needs in KERNEL_TEMPLATES
     for file in family.files([], Layout(), resolve("2.13"))
 ]
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]

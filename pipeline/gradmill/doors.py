@@ -66,12 +66,38 @@ class Reads(Struct, frozen=True):
     uses: str  # with what a function uses: `operators_called`, and `formulas_used` (the functions that have these)
 
 
+class TreeFolders(Struct, frozen=True):
+    """The folder of a family's files in each tree, below the output folder."""
+
+    checkout: str  # which is the root of a checkout
+    csrc: str  # which is the folder `torch/csrc`
+    aten: str = ""  # which is the folder of ATen's generated files
+
+
+class FamilyRow(Struct, frozen=True):
+    """A row of the table of families: what a configuration asks of each. A family is named as its row is."""
+
+    templates: tuple[str, ...] = ()  # from which files are generated
+    needs: str = ""  # the template that an error names if a spec set has none of the family's; "" if it needs none
+    needs_file: str = ""  # the spec file without which it does
+    reads: tuple[str, ...] = ()  # spec files that only this family and its like read
+    # The subsets of PyTorch's scripts that write its files, with the prefixes of these files' names; "": all.
+    subsets: Mapping[str, str | tuple[str, ...]] = {}
+    # If it has subsets, and its `folder` is not ATen's.
+    in_trees: TreeFolders = TreeFolders("torch/csrc/autograd/generated", "autograd/generated")
+    folder: str = ""  # of its files below the output folder, if all families are in one
+    source: str = ""  # the extension whose files its units are made from, if an extension has them
+    by_default: bool = True  # whether it is generated without being named in `families=`
+    of_operators: bool | None = None  # whether it is of builds where each operator has headers; None: of others, too
+    module: str = ""  # of the family, if it is an extension's
+
+
 class Extension(Struct, frozen=True):
     """What an extension adds: modules, or what is in one (`module:name`), as text, loaded when it is used."""
 
     commands: str = ""  # a module whose COMMANDS are rows of the table of commands
     queries: tuple[str, ...] = ()  # modules with queries, which no run of the core needs
-    families: tuple[str, ...] = ()  # rows of the table of families
+    families: dict[str, FamilyRow] = {}  # rows of the table of families
     kinds: dict[str, str] = {}  # kinds of units: the module of each
     files: dict[str, tuple[str, str, str]] = {}  # rows of the table of spec files, by role
     # Tables whose items are each from one input: its label, in which {} is the table's key.

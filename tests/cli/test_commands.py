@@ -18,7 +18,7 @@ from project import ROOT, Project, is_plain
 from watching import Watching
 
 from gradmill.cli.commands import watch
-from gradmill.families.table import TEMPLATES
+from gradmill.families.rows import TEMPLATES
 from gradmill.session.session import Session
 from gradmill.session.settings.config import read_config
 

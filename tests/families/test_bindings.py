@@ -14,7 +14,7 @@ from project import PACKAGED, Project
 
 from gradmill.families.bindings import BINDINGS
 
-FILES = {*(name for name in BINDINGS.templates if name != BINDINGS.needs), "python_torch_functionsEverything.cpp"}
+FILES = {*BINDINGS.row.templates, "python_torch_functionsEverything.cpp"} - {BINDINGS.row.needs}
 DEPRECATED = """
 # Old ways to call functions.
 - name: mv(Tensor vec, *, Tensor self) -> Tensor
@@ -35,7 +35,7 @@ ALONE = PAIR.replace(", method", "")
 def with_bindings(folder: Path, small_specs: Path, torch_specs: Path) -> Project:
     """The small spec set with torch's templates of bindings, one more function, and deprecated forms of `mv`."""
     project = Project(folder, small_specs, "2.13.0")
-    for name in BINDINGS.templates:
+    for name in BINDINGS.row.templates:
         source = torch_specs / PACKAGED["templates"] / name
         project.path(f"templates/{name}").write_bytes(source.read_bytes())
     project.append("native_functions.yaml", PAIR)

@@ -14,7 +14,8 @@ from project import KERNEL_FILES, NODE_FILES, RECORD, ROOT, SHARDS, Project, fil
 from test_recipes import is_shown, steps
 
 from gradmill.families.family import Family
-from gradmill.families.table import FAMILIES, TEMPLATES
+from gradmill.families.rows import TEMPLATES
+from gradmill.families.table import FAMILIES
 from gradmill.stages.kinds import kind_of
 from gradmill.stages.kinds.kind import Kind, found
 
@@ -115,8 +116,8 @@ def test_the_command_lists_each_family_with_what_it_says_of_itself() -> None:
     rows = listed()
     assert list(rows) == list(FAMILIES)
     for name, family in FAMILIES.items():
-        own = {"by_default": family.by_default, "subsets": [*family.subsets], "described": family.described}
-        own |= {"templates": [*family.templates], "pieces": [*family.pieces]}
+        own = {"by_default": family.row.by_default, "subsets": [*family.row.subsets], "described": family.described}
+        own |= {"templates": [*family.row.templates], "pieces": [*family.pieces]}
         assert {key: rows[name][key] for key in own} == own
     assert [name for name, row in rows.items() if row["files"] == []] == ["hook_files"]
     assert [name for name, row in rows.items() if not row["about"] or "Family" in row["about"]] == []
@@ -159,12 +160,13 @@ def with_a_new_family(own_code: Project) -> Project:
     families = own_code.root / "pipeline" / "gradmill" / "families"
     (families / "made_up").mkdir()
     (families / "made_up" / "__init__.py").write_text(_MADE_UP)
-    table = families / "table.py"
-    table.write_text(table.read_text().replace("c_shims\n", "c_shims made_up\n"))
+    table = families / "rows.py"
+    table.write_text(table.read_text().replace('    "c_shims": ', f'    {_ROW}\n    "c_shims": '))
     own_code.path("templates/MadeUp.h").write_text("// ${generated_comment}\n${names}\n")
     return own_code
 
 
+_ROW = '"made_up": FamilyRow(("MadeUp.h",), "MadeUp.h"),'
 _MADE_UP = """
 from gradmill.families.family import Family
 from gradmill.families.file import File, pieces_in
@@ -172,7 +174,6 @@ from gradmill.families.file import File, pieces_in
 
 class MadeUp(Family):
     name, label = "made_up", "made-up names"
-    templates, needs = ("MadeUp.h",), "MadeUp.h"
     rendered, slots = ("name",), {"names": "name"}
     folders = ("made",)
 
@@ -193,7 +194,7 @@ MADE_UP = MadeUp()
 """
 
 
-def test_a_new_family_is_a_folder_and_a_name(with_a_new_family: Project) -> None:
+def test_a_new_family_is_a_folder_and_a_row(with_a_new_family: Project) -> None:
     project = with_a_new_family.build()
     header = project.files()["made/MadeUp.h"].decode().splitlines()
     assert header[0] == "// @generated from packaged/autograd/templates/MadeUp.h"
@@ -259,9 +260,9 @@ def test_a_new_kind_of_units_is_a_module_and_a_name(with_a_new_family: Project) 
     registry = kinds / "__init__.py"
     registry.write_text(registry.read_text().replace("_OWN = {\n", '_OWN = {\n    "letter": "letters",\n'))
     family = kinds.parents[1] / "families" / "made_up" / "__init__.py"
-    own = 'unit, subject = "letter", "kinds.letters.counted"\n    templates, needs'
+    own = 'unit, subject = "letter", "kinds.letters.counted"\n    rendered, slots'
     planned = "' '.join(map(str, subject))"
-    text = _MADE_UP.replace("templates, needs", own, 1).replace("str(subject.func.name)", planned)
+    text = _MADE_UP.replace("rendered, slots", own, 1).replace("str(subject.func.name)", planned)
     family.write_text(text)
     project = with_a_new_family.build(families="made_up,nodes")
     lines = project.files()["made/MadeUp.h"].decode().splitlines()

@@ -10,7 +10,7 @@ import pytest
 from project import Project, files_in, sources
 
 from gradmill.families.nodes.parts import formulas
-from gradmill.families.table import FAMILIES
+from gradmill.families.rows import FAMILY_ROWS
 
 SPLIT = {"layout": "split"}
 DECLARED = re.compile(r"^struct (?:TORCH_API )?(\w+) : ", re.MULTILINE)
@@ -83,7 +83,7 @@ def test_a_definition_says_which_entry_it_is_from(project: Project) -> None:
 def test_files_are_the_same_in_the_folders_of_a_checkout(project: Project, tmp_path: Path, tree: str) -> None:
     build(project, generated=tmp_path / "tree", tree=tree, families="nodes")
     build(project, families="nodes")
-    inner = getattr(FAMILIES["nodes"].in_trees, tree)
+    inner = getattr(FAMILY_ROWS["nodes"].in_trees, tree)
     assert sources(files_in(tmp_path / "tree" / inner)) == sources(project.files())
 
 

@@ -98,7 +98,7 @@ def test_duplicate_names_of_files_and_of_functions_are_refused(tmp_path: Path) -
 def test_files_that_would_replace_headers_or_one_another_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "graphs"
     folder.mkdir()
-    shared = {name.partition(".")[0] for name in (*SUPPORT, STATES, *GRAPHS.templates)}
+    shared = {name.partition(".")[0] for name in (*SUPPORT, STATES, *GRAPHS.row.templates)}
     for number, name in enumerate([*shared, "Graph", "net", "NET", "Net"]):
         (folder / f"{name}.py").write_text(
             f"from torch import Tensor\n\ndef f_{number}(x: Tensor) -> Tensor:\n    return x\n"

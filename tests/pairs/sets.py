@@ -18,7 +18,7 @@ from gradmill.releases import KNOWN, minor
 
 NEWER = "99.0.0"  # a release that is not known
 ALL = tuple(minor(version) for version in KNOWN)
-OF_SETS = tuple(name for name, family in FAMILIES.items() if family.by_default and family.unit != "graph")
+OF_SETS = tuple(name for name, family in FAMILIES.items() if family.row.by_default and family.unit != "graph")
 OPERATORS = ["add", "mul", "exp", "full", "transpose"]
 MISH = """
 - func: mish(Tensor self) -> Tensor

@@ -17,7 +17,7 @@ from manifests import manifest_in
 from project import ROOT, files_in
 from small import Small
 
-from gradmill.families.table import FAMILIES
+from gradmill.families.rows import FAMILY_ROWS
 from pairs.sets import GRAPH, NEWER, SETS
 from pairs.settings import CACHE, GENERATED, LISTS, NAMES, NEWEST, STAMP, Case
 
@@ -80,7 +80,7 @@ class Work:
     def _inner(self) -> str:
         """The folder of a family's files below the folder of all, with a slash."""
         tree = self.case["tree"]
-        folder = getattr(FAMILIES["nodes"].in_trees, tree) if tree else ""
+        folder = getattr(FAMILY_ROWS["nodes"].in_trees, tree) if tree else ""
         return f"{folder}/" if folder else ""
 
     @cached_property

@@ -47,13 +47,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Projec
     of_families(read_specs(CORE), OPERATORS).write(folder)
     project = Project(tmp_path_factory.mktemp("whole"), folder, RELEASE, kernels=True)
     project.path("templates/ATen").mkdir()
-    for name in (*KERNEL_TEMPLATES, *BINDINGS.templates, *TEMPLATES):
+    for name in (*KERNEL_TEMPLATES, *BINDINGS.row.templates, *TEMPLATES):
         template = f"{name}.in" if name == ANNOTATED else name
         source = "ATen/templates" if name in VIEWS else PACKAGED["templates"]
         target = project.path(f"templates/ATen/{name}" if name in VIEWS else f"templates/{template}")
         target.write_bytes((torch_specs / source / template).read_bytes())
-    for family in (each for each in FAMILIES.values() if "aten" in each.subsets):
-        for name in family.templates:
+    for family in (each for each in FAMILIES.values() if "aten" in each.row.subsets):
+        for name in family.row.templates:
             place = torch_specs / "ATen" / "templates" / name.removeprefix("ATen/")
             if place.exists():
                 project.path(f"templates/{name}").write_bytes(place.read_bytes())

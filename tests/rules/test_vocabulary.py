@@ -15,7 +15,7 @@ from steps import assert_linear
 
 from gradmill.cpp.expression import tokens_of
 from gradmill.cpp.header import ANY, declared_at, overload_of, read_header
-from gradmill.families.table import TEMPLATES
+from gradmill.families.rows import TEMPLATES
 from gradmill.lints.calls import check_calls_and_names
 from gradmill.lints.formula_text import FormulaText
 from gradmill.lints.known import CALL, METHOD

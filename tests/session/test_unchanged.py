@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from project import RECORD, ROOT, Project, Run, in_cache
 
-from gradmill.families.table import TEMPLATES
+from gradmill.families.rows import TEMPLATES
 from gradmill.io.files import TICK
 from gradmill.session.answer import answer_to, command_of
 from gradmill.session.output.folder_record import FolderRecord

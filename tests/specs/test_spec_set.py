@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 from project import CORE, Project, files_in, is_plain
 
-from gradmill.families.table import TEMPLATES
+from gradmill.families.rows import TEMPLATES
 from gradmill.releases import agreed_version
 from gradmill.specs.find import find_spec_set
 from gradmill.specs.location import Location

@@ -5,15 +5,14 @@ torchgen: `utils.FileManager.write_with_template`.
 
 import os
 
-from gradmill.families.family import IN_ATEN, Family, comment_of_script
+from gradmill.families.family import Family, comment_of_script
 from gradmill.families.file import File
 
 
 class InAten(Family):
     """A family of ATen's files, which no description changes."""
 
-    folder = IN_ATEN
-    by_default = described = False
+    described = False
 
     def comment_of(self, file: File, folder: str) -> str:
         """The comment by which the script names itself and the template."""

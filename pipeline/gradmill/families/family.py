@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from gradmill.cpp.kernel_names import kernel_title
+from gradmill.doors import FamilyRow
 from gradmill.families.file import CUT, File, pieces_in
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.template import items_of
 from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.model.units import Unit
@@ -31,24 +33,6 @@ ATEN = "aten"  # the namespace of PyTorch's functions
 INCLUDE, DECLARATION, DEFINITION, REGISTRATION = "include", "declaration", "definition", "registration"
 REVERSE, DERIVATIVES, OUTPUTS = "match.reverse", "kernels.function_with_derivatives", "kernels.outputs"  # subjects
 AUTOGRAD_DECLARATION, WRAPPER = "autograd_declaration", "wrapper"  # of a backend: of a kernel for autograd's key, …
-
-
-class TreeFolders(Struct, frozen=True):
-    """The folder of a family's files in each tree, below the output folder."""
-
-    checkout: str  # which is the root of a checkout
-    csrc: str  # which is the folder `torch/csrc`
-    aten: str = ""  # which is the folder of ATen's generated files
-
-
-def in_csrc(folder: str) -> TreeFolders:
-    """The place of a folder within `torch/csrc`."""
-    return TreeFolders(f"torch/csrc/{folder}", folder)
-
-
-IN_ATEN = "ATen"  # the folder of ATen's files, apart from others
-OF_ATEN = TreeFolders("build/aten/src/ATen", IN_ATEN)
-SHIMS = "aoti"  # in the tree of ATen's files: the folder that `shims=` replaces
 
 
 class BackendLayout(Struct, frozen=True, array_like=True):
@@ -93,39 +77,28 @@ class Registered(Struct, frozen=True):
 
 
 class Family:
-    """An output family. A subclass declares what differs. The rest is found in the module `text` next to its own:
-    `render` takes the subject of a unit and the release, and returns all pieces of the unit's text. The module is
-    imported when a unit is rendered.
+    """An output family, which has a row in the table. A subclass declares what differs. The rest is found in the module
+    `text` next to its own: `render` takes the subject of a unit and the release, and returns all pieces of the unit's
+    text. The module is imported when a unit is rendered.
     """
 
-    name: str  # of its folder, too
+    name: str  # of its folder and its row, too
     label: str  # the plural of its units, for messages
     unit: str = "function"  # the kind of its units, one of stages/kinds
     subject: str = "schemas.function"  # the function of stages that returns what a unit is rendered from
     order: str = "schemas.of_file"  # the function of stages that sorts the units, if they are functions
     given: str = ""  # the function of stages that returns what its files need besides units, of the family
-    templates: tuple[str, ...] = ()  # from which files are generated
     rendered: tuple[str, ...] = ()  # the pieces of a unit
     words: tuple[str, ...] = ()  # those that are one word, the same within a line as in a block
     slots: dict[str, str] = {}  # holes of the templates, of which each has some -> the piece that fills it
     homes: dict[str, str] = {}  # holes that not every template needs -> the template that needs it, or ""
-    needs: str = ""  # the template that an error names if a spec set has none of the family's; "" if it needs none
-    needs_file: Role | Literal[""] = ""  # the spec file without which it does
-    reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
     folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family
-    by_default: bool = True  # whether it is generated without being named in `families=`
-    # The subsets of PyTorch's scripts that write its files, with the prefixes of these files' names; "": all.
-    subsets: dict[str, str | tuple[str, ...]] = {}
-    in_trees: TreeFolders = in_csrc("autograd/generated")  # if it has subsets, and its `folder` is not ATen's
-    folder: str = ""  # of its files below the output folder, if all families are in one
-    source: str = ""  # the extension whose files its units are made from, if an extension has them
     whole: str = ""  # the module that assembles its files, if each is made as a whole: `whole`, `more`
     described: bool = True  # whether a description may change the text
     runs_code: bool = False  # whether it runs code of the set, which editors do if the user allows it
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     # The lists over all functions that its files print, by their names in stages/name_lists.py, which gives them.
     lists: tuple[str, ...] = ()
-    of_operators: bool | None = None  # whether it is of builds where each operator has headers; None: of others, too
     selective: bool = False  # whether only functions that `operators=` selects, for training or not, are units
     registered: Registered | None = None  # if its units are kernels
     known: re.Pattern[str] | None = None  # the names of its files in any layout, if they are not those of its templates
@@ -135,6 +108,11 @@ class Family:
     cuts: dict[str, Callable[[str], str]] = {}  # functions that return a part of a piece, by name
     # The parts of templates that files may contain: functions of the text and its holes, by name.
     parts: dict[str, Callable[[str, Iterable[str]], str]] = {}
+
+    @property
+    def row(self) -> FamilyRow:
+        """Its row in the table."""
+        return FAMILY_ROWS[self.name]
 
     def render(self, subject: Any, release: Release, *, markers: bool = False) -> dict[str, str]:
         """The pieces of a unit's text, by name. `markers`: whether formulas stand between markers that name their
@@ -160,14 +138,14 @@ class Family:
         names = tuple(unit.name for unit in units)
         return [
             File(name=os.path.basename(name), template=name, holes=pieces_in(self.slots), units=names)
-            for name in self.templates
+            for name in self.row.templates
         ]
 
     def owns(self, name: str) -> bool:
         """Whether a file name belongs to the family, in any layout."""
         if self.known is not None:
             return self.known.fullmatch(name) is not None
-        return name in map(os.path.basename, self.templates)
+        return name in map(os.path.basename, self.row.templates)
 
     def comment_of(self, file: File, folder: str) -> str:
         """The generated comment of a file; `folder`: that of the templates."""
@@ -193,7 +171,7 @@ class BackendFamily(Family):
 
     unit, given = "backend", "backend.layout"
     role: Role  # of the file that describes the backend, which it needs
-    by_default = described = False
+    described = False
     declares: str = ""  # the piece that the header of shape functions must have as a line, if there is one
     kernels = (DECLARATION, AUTOGRAD_DECLARATION)  # the pieces that declare a kernel
 

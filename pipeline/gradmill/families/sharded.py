@@ -30,7 +30,7 @@ class Sharded(Family):
         """The shards. The split layout puts a comment above each kernel that names its entry."""
         split = layout.name == "split"
         pieces = {hole: Pieces(own, origin=split and own == DEFINITION) for hole, own in self.slots.items()}
-        return shard_files(self.templates[-1], self.shards(units, layout, release), pieces)
+        return shard_files(self.row.templates[-1], self.shards(units, layout, release), pieces)
 
     def shards(self, units: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
         """The names of units by shard. A layout or a description may give another number than upstream's."""
@@ -43,7 +43,7 @@ class Sharded(Family):
         return head.cpp_name not in release.manual_kernels
 
     def owns(self, name: str) -> bool:
-        stem = os.path.basename(self.templates[-1]).removesuffix(".cpp")
+        stem = os.path.basename(self.row.templates[-1]).removesuffix(".cpp")
         shard = name.removeprefix(stem).removesuffix(".cpp")
         return name == f"{stem}{shard}.cpp" and (shard == EVERYTHING or (shard[:1] == "_" and shard[1:].isdecimal()))
 

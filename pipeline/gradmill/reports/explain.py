@@ -13,7 +13,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from gradmill.families.file import ANY
-from gradmill.families.hook_files import HOOK_FILES
+from gradmill.families.rows import HOOK_FILES
 from gradmill.families.table import FAMILIES
 from gradmill.model.entries import by_key
 from gradmill.model.nodes import FunctionWithInfo
@@ -286,7 +286,7 @@ class Explainer:
         reasons = self._reasons(self._to_write.get(name, {}))
         kind = f"{FAMILIES[file.family].unit}s"
         template = [self.paths.templates.get(file.template, file.template)] if file.template else []
-        if FAMILIES[file.family] is HOOK_FILES:
+        if file.family == HOOK_FILES:
             template, units = [*self._hook("files")], ()
         counted = [f"{len(units)} {kind}"] if units or FAMILIES[file.family].pieces else []
         return Explanation(

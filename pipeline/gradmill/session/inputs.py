@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gradmill.families.table import TEMPLATES
+from gradmill.families.rows import TEMPLATES
 from gradmill.io.files import Moment, Stat, evidence, moment, stat_of
 from gradmill.io.stats import unchanged
 from gradmill.model.aten import USUAL

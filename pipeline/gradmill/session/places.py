@@ -8,6 +8,7 @@ from collections.abc import Iterable, Set
 from contextlib import suppress
 from functools import partial
 
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.table import FAMILIES
 from gradmill.io.files import files_in, remove_abandoned
 from gradmill.model.regex import regex
@@ -94,7 +95,7 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
     if file.head:
         return file.head.encode() in head
     wanted = source_in(file.comment.encode()) or file.template or name
-    extension = FAMILIES[file.family].source  # whose files may have other endings than before
+    extension = FAMILY_ROWS[file.family].source  # whose files may have other endings than before
     is_added = bool(extension) and os.path.dirname(name) == os.path.dirname(source) == extension
     return is_added or os.path.basename(source) == os.path.basename(wanted)  # ATen's comments name no folder
 
@@ -187,7 +188,7 @@ def _folders(build: Build) -> list[str]:
     """The folders that may have files of some layout, family or release."""
     tree, found = build.config.requested.tree, set()
     for root, families in build.config.families_by_folder.items():
-        for family in map(FAMILIES.__getitem__, families):
-            folder = root if tree else os.path.join(root, family.folder)
-            found |= {os.path.realpath(os.path.join(folder, inner)) for inner in ("", *family.folders)}
+        for name in families:
+            folder = root if tree else os.path.join(root, FAMILY_ROWS[name].folder)
+            found |= {os.path.realpath(os.path.join(folder, inner)) for inner in ("", *FAMILIES[name].folders)}
     return sorted(found)

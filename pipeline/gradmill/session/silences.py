@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from gradmill.families.family import BackendFamily
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.table import FAMILIES
 from gradmill.model.layers import entry_operator, listed
 from gradmill.problems.catalog.verification import VERIFICATION
@@ -113,7 +114,7 @@ def _unused_comments(
 ) -> Iterator[Problem]:
     """Warnings about comments that silence nothing. `complete`: whether all warnings of a role without entries are
     known."""
-    reads = {"deprecated"} if any("deprecated" in FAMILIES[family].reads for family in families(db)) else set()
+    reads = {"deprecated"} if any("deprecated" in FAMILY_ROWS[family].reads for family in families(db)) else set()
     for silence in silences:
         known = silence.rule not in VERIFICATION and (silence.role != "deprecated" or silence.role in reads)
         known = known and complete.get(silence.role, True)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from gradmill.doors import load, readers
-from gradmill.families.table import FAMILIES
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.query.database import Database
 from gradmill.query.query import query
 
@@ -40,7 +40,7 @@ def added_label(extension: str, file: str) -> str:
 
 def file_of(family: str, unit: str) -> str:
     """The file that a unit of a family is made from, by the unit's name; "" if that is no extension's."""
-    source = FAMILIES[family].source
+    source = FAMILY_ROWS[family].source
     return added_label(source, unit.rpartition(":")[0]) if source else ""
 
 

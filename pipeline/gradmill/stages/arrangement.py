@@ -6,7 +6,7 @@ from gradmill.cpp.kernel_names import DEFAULT_KEY
 from gradmill.doors import load
 from gradmill.families.family import Layout
 from gradmill.families.file import File, operator_in
-from gradmill.families.hook_files import HOOK_FILES
+from gradmill.families.rows import HOOK_FILES
 from gradmill.families.table import FAMILIES
 from gradmill.grammar.buckets import bucket_of
 from gradmill.model.entries import grouped
@@ -75,7 +75,7 @@ def arranged(db: Database, layout: str, shards: int) -> dict[str, File]:
 def _twice(db: Database, file: File, problem: str) -> Problem:
     """The problem of a name that two files have."""
     hint, own = "give one another name", hooks(db)
-    if file.family == HOOK_FILES.name:
+    if file.family == HOOK_FILES:
         key = next(iter(own.modules.values()))
         return Problem("hooks", "", "", problem, hint, line=own.lines["files"], column=1, file=key)
     return Problem("set", "", "", problem, hint, place_of_key(db, ("family", file.family)), file.name)
@@ -121,9 +121,9 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     kind, members, facts = FAMILIES[family], units(db, family), release(db)
     if not kind.is_in(facts):
         error = SpecError(f"PyTorch {facts.version} has no {kind.label}", f"leave out the family {family}")
-        error.role, error.entry = "template", kind.needs
+        error.role, error.entry = "template", kind.row.needs
         raise error
-    if kind is HOOK_FILES:
+    if family == HOOK_FILES:
         from gradmill.stages.layered.hooks import texts
 
         return [File(name=name, template="", holes={}) for name in db.names(texts)]
@@ -136,7 +136,7 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     own = layout_of(layout, rules, namespaces(db) if stands_apart(kind, rules, templates) else ())
     planned = described_files(kind, members, own, facts, rules)
     had, own_only = {*spec_set(db).templates, *templates}, {*rules.files, *rules.file, ""}
-    if not had.isdisjoint(kind.templates):
+    if not had.isdisjoint(kind.row.templates):
         return [located(file, templates) for file in planned]
     return [located(file, templates) for file in planned if file.template in had | own_only]
 

@@ -25,8 +25,8 @@ from gradmill.families.file import (
     ended,
     joined,
 )
-from gradmill.families.hook_files import HOOK_FILES
 from gradmill.families.line_directives import directed, numbered, without_markers
+from gradmill.families.rows import HOOK_FILES
 from gradmill.families.table import FAMILIES
 from gradmill.families.template import Hole, Template, Value, dense, indented, template_text
 from gradmill.problems.problem import Problem, Role, SpecError, problem_of
@@ -109,7 +109,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         return []
     if file.whole:
         return [load(FAMILIES[file.family].whole).whole(db, name)]
-    if FAMILIES[file.family] is HOOK_FILES:
+    if file.family == HOOK_FILES:
         from gradmill.stages.layered import hooks  # only needed with them
 
         return [hooks.texts.item(db, name) or ""]
@@ -314,13 +314,13 @@ def stage(db: Database, layout: str, shards: int) -> int:
 def _printed(db: Database) -> str:
     """What ATen's rules concern of the requested files, in words; "" if no script that groups variants writes any."""
     kinds = [FAMILIES[name] for name in families(db)]
-    if not any(_GROUPED.intersection(kind.subsets) for kind in kinds):
+    if not any(_GROUPED.intersection(kind.row.subsets) for kind in kinds):
         return ""
     from gradmill.stages.operators import BY_GEN, HEADERS, KERNELS
 
     units = {kind.unit for kind in kinds}
     headers = not units.isdisjoint(("operator", "variants"))
-    words = {BY_GEN: any("aten" in kind.subsets for kind in kinds), HEADERS: headers}
+    words = {BY_GEN: any("aten" in kind.row.subsets for kind in kinds), HEADERS: headers}
     words[KERNELS] = headers or "registration" in units
     return " ".join(word for word, is_printed in words.items() if is_printed) or "groups"
 

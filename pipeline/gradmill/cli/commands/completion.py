@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from gradmill.cli.commands.request import Request
 from gradmill.cli.commands.table import COMMANDS
-from gradmill.families.table import FAMILIES
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.problems.catalog.table import RULES
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.session.roots import ANALYSIS
@@ -79,7 +79,7 @@ def _arguments() -> dict[str, Sequence[str]]:
         "completion": tuple(SHELLS),
         "export": (*FORMATS, "cmakedir", "specsdir"),
         "help": tuple(COMMANDS),
-        "families": tuple(FAMILIES),
+        "families": tuple(FAMILY_ROWS),
         "rule": tuple(RULES),
         "schema": (*SPEC_FILES, *TYPES),
     }

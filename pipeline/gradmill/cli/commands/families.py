@@ -11,6 +11,7 @@ from msgspec import Struct
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
 from gradmill.families.family import Family, Layout
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.subsets import SUBSETS
 from gradmill.families.table import FAMILIES
 from gradmill.problems.plain import lines
@@ -18,7 +19,7 @@ from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases import KNOWN, minor, resolve
 
 
-class FamilyRow(Struct, frozen=True):
+class ShownFamily(Struct, frozen=True):
     """A family. Its files are those of the newest release, or named as its templates if a set determines them."""
 
     name: str
@@ -35,10 +36,10 @@ class FamilyRow(Struct, frozen=True):
 def main(request: Request) -> int:
     """Prints all families, or those that are named, or that have files of a named subset of PyTorch's build."""
     for name in request.names:
-        if name not in (known := (*FAMILIES, *SUBSETS)):
+        if name not in (known := (*FAMILY_ROWS, *SUBSETS)):
             raise SpecError(f"families: no family is called '{name}'", nearest(name, known) or "families lists all")
-    wanted = request.names or FAMILIES
-    rows = [row_of(each) for each in FAMILIES.values() if not {each.name, *each.subsets}.isdisjoint(wanted)]
+    wanted = request.names or FAMILY_ROWS
+    rows = [shown(FAMILIES[name]) for name, row in FAMILY_ROWS.items() if not {name, *row.subsets}.isdisjoint(wanted)]
     if request.variables.get("format", "text") == "json":
         sys.stdout.write(json_text(rows).decode())
     else:
@@ -46,28 +47,28 @@ def main(request: Request) -> int:
     return 0
 
 
-def row_of(family: Family) -> FamilyRow:
+def shown(family: Family) -> ShownFamily:
     """A family. What it is about is the first sentence of its module."""
     whole = " ".join((sys.modules[type(family).__module__].__doc__ or family.label).split())
     layout = Layout(slotted=("",), given={family.name: dict.fromkeys(family.lists, ())} if family.lists else {})
     files = family.files([], layout, resolve(minor(KNOWN[-1])))
     names = [file.name for file in files] or [
-        name.removeprefix("ATen/").removesuffix(".in") for name in family.templates
+        name.removeprefix("ATen/").removesuffix(".in") for name in family.row.templates
     ]
-    return FamilyRow(
+    return ShownFamily(
         family.name,
         whole.removeprefix("Family: ").partition(". ")[0].rstrip("."),
-        family.by_default,
+        family.row.by_default,
         family.described,
-        [*family.subsets],
-        list(dict.fromkeys(f"{family.folder}/{name}".lstrip("/") for name in names)),
-        [*family.templates],
+        [*family.row.subsets],
+        list(dict.fromkeys(f"{family.row.folder}/{name}".lstrip("/") for name in names)),
+        [*family.row.templates],
         [*family.pieces],
         list(dict.fromkeys(hole for file in files for hole in file.pieces)),
     )
 
 
-def _text(row: FamilyRow, *, whole: bool) -> Iterator[str]:
+def _text(row: ShownFamily, *, whole: bool) -> Iterator[str]:
     """The lines of a family; with `whole` all files, and what authors of descriptions need."""
     yield from wrap(f"{row.name}{', by default' if row.by_default else ''}: {row.about}", 118)
     listed = {"files": row.files}

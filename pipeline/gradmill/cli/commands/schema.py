@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gradmill.builds.worker.messages import WorkRequest, WorkResponse
-from gradmill.cli.commands.families import FamilyRow
+from gradmill.cli.commands.families import ShownFamily
 from gradmill.cli.commands.list import Listed
 from gradmill.cli.commands.report import json_text
 from gradmill.cli.commands.request import Request
@@ -35,7 +35,7 @@ PRINTED: dict[str, Any] = {
     "work-request": WorkRequest,
     "work-response": WorkResponse,
     "explain": [Explanation, Line, Edit],
-    "families": list[FamilyRow],
+    "families": list[ShownFamily],
     "list": list[Listed],
     "rule": list[Rule],
     **{name: kind for more in loaded("printed") for name, kind in more.items()},

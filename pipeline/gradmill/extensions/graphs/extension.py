@@ -1,12 +1,14 @@
 """The door of whole graphs: Python functions and exported models, forward and backward, as C++."""
 
-from gradmill.doors import Extension, Reads
+from gradmill.doors import Extension, FamilyRow, Reads
 
 _HERE = "gradmill.extensions.graphs"
 
 EXTENSION = Extension(
     queries=tuple(f"{_HERE}.queries.{name}" for name in "graphs operators planned files".split()),
-    families=(f"{_HERE}.family:GRAPHS",),
+    families={
+        "graphs": FamilyRow(("graph_formulas.h", "core_helpers.h"), source="graphs", module=f"{_HERE}.family"),
+    },
     kinds={"graph": f"{_HERE}.kind"},
     ends={f"{_HERE}.queries.graphs:texts": "graphs/{}"},
     variables=f"{_HERE}.settings:variables",

@@ -17,17 +17,15 @@ from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
 FOLDER = "graphs/"
-TEMPLATES = ("graph_formulas.h", "core_helpers.h")  # headers that the files include; a set may have its own
 ENDINGS = (".h", ".cpp")
 
 
 class Graphs(Family):
     """A header and a source for each file of graphs, in any layout."""
 
-    name = label = source = "graphs"
+    name = label = "graphs"
     whole = "gradmill.extensions.graphs.queries.files"
     unit, subject = "graph", "gradmill.extensions.graphs.queries.planned.pieces"
-    templates = TEMPLATES
     folders = ("graphs",)
     described = False
     known = regex(r"graphs/.*(\.h|\.cpp)", re.DOTALL)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradmill.extensions.type_stubs.extension import EXTENSION
-from gradmill.families.family import Family, Layout, TreeFolders, comment_of_script
+from gradmill.families.family import Family, Layout, comment_of_script
 from gradmill.families.file import Content, File, pieces_in
 from gradmill.model.layers import role_of
 from gradmill.model.regex import regex
@@ -38,15 +38,10 @@ class TypeStubs(Family):
 
     name, label = "type_stubs", "type stubs"
     unit, subject, given = "hint", f"{_HERE}.kind.hint", f"{_HERE}.kind.holes"
-    templates, needs = tuple(dict.fromkeys(template for template, _ in STUBS.values())), _OF_FUNCTIONS
-    needs_file = ROLE
-    reads = ("deprecated", *ROLES)
     rendered = ("hints", "class")
     slots = _SLOTS
-    described = by_default = False
+    described = False
     runs_code = True
-    subsets = {"stubs": ""}
-    in_trees = TreeFolders("", "")
     folders = ("torch", "torch/_C", "torch/nn")
     known = regex("|".join(name.replace(".", r"\.") for name in STUBS))
 

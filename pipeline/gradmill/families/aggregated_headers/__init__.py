@@ -12,7 +12,6 @@ from gradmill.families.aten import InAten
 from gradmill.families.family import Layout
 from gradmill.families.file import Content, File, Pieces, WithHoles, pieces_in
 from gradmill.families.kernel_headers import (
-    KEY,
     KEY_INLINE,
     META,
     in_namespaces,
@@ -38,13 +37,9 @@ class AggregatedHeaders(InAten):
 
     name, label = "aggregated_headers", "declarations of kernels"
     unit, subject = "variants", "variants.declared_kernels"
-    templates = (f"ATen/{NATIVE_FUNCTIONS}", f"ATen/{META_FUNCTIONS}", KEY, KEY_INLINE)
-    needs = f"ATen/{NATIVE_FUNCTIONS}"
     rendered = (META,)  # and one for each namespace of kernels, and of functions for a dispatch key
     given, lists = "name_lists.lists", (_NAMESPACES,)
-    of_operators = False
     shards_by = "base"
-    subsets = {"aten": "", "headers": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The headers of kernels, of meta functions, and two for each dispatch key."""

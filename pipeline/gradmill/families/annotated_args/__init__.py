@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradmill.families.family import Family, Layout, TreeFolders
+from gradmill.families.family import Family, Layout
 from gradmill.families.file import File, pieces_in
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
-NAME, TEMPLATE = "annotated_fn_args.py", "annotated_fn_args.py.in"
+(TEMPLATE,) = FAMILY_ROWS["annotated_args"].templates
+NAME = "annotated_fn_args.py"
 ROWS = "rows"
 # The modules of names, in their order, and what the file calls them. It has no nested and no sparse functions.
 MODULES = {
@@ -31,13 +33,10 @@ class AnnotatedArgs(Family):
 
     name, label = "annotated_args", "annotated arguments"
     unit, subject = "binding", "python_names.named_functions"
-    templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (ROWS,)
     slots = {"annotated_args": ROWS}
-    described = by_default = False
+    described = False
     known = regex(r"annotated_fn_args\.py")
-    subsets = {"python": ""}
-    in_trees = TreeFolders("torch/testing/_internal/generated", "")
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The one file: module by module, with names in the order of their first functions."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import DEFINITION, INCLUDE, REGISTRATION
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.model.native import FunctionSummary
 from gradmill.releases.model import Release
 
-TEMPLATE = "ATen/RegisterBackendSelect.cpp"
+(TEMPLATE,) = FAMILY_ROWS["backend_select"].templates
 
 
 class BackendSelect(InAten):
     """Selected functions in the order of parsing. Each overload includes the header of its operator."""
 
     name, label = "backend_select", "BackendSelect kernels"
-    templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION, REGISTRATION)
     slots = {
         "ops_headers": INCLUDE,
@@ -28,7 +28,6 @@ class BackendSelect(InAten):
     }
     kernel = "BackendSelect"
     selective = True
-    subsets = {"aten": "", "sources": ""}
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function takes tensor options, and does not take those of an argument by default."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradmill.families.backends import REGISTER, TEMPLATES, Registering, header, registrations
-from gradmill.families.family import BackendFamily, Layout, TreeFolders
+from gradmill.families.backends import Registering, header, registrations
+from gradmill.families.family import BackendFamily, Layout
 from gradmill.families.file import File
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
@@ -21,15 +21,10 @@ class BackendStubs(BackendFamily):
 
     name, label = "backend_stubs", "stubs of a backend"
     subject = "backend.stub"
-    templates = TEMPLATES
-    needs, needs_file = REGISTER, "external_backend"
-    role = needs_file
-    reads = ("external_backend", "external_kernels")
+    role = "external_backend"
     homes = {"DispatchKey": ""}  # only the templates of some releases print it
     known = regex(r"[A-Z]\w*NativeFunctions\.h|Register[A-Z]\w*\.cpp")  # of any backend
     kernel = "Stub"
-    subsets = {"gen_backend_stubs": ""}
-    in_trees = TreeFolders("", "")
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header of the kernels and their registrations; none if the backend has no kernel for its key."""

@@ -36,13 +36,9 @@ class Bindings(Family):
 
     name, label = "bindings", "Python bindings"
     unit, subject = "binding", "python_names.binding"
-    templates, needs = (SHARDED, *_FILES), SHARDED
-    reads = ("deprecated",)
     rendered = (INCLUDE, DECLARATION, DEFINITION, ROW)
     slots = {"ops_headers": INCLUDE, "py_forwards": DECLARATION, "py_methods": DEFINITION, "py_method_defs": ROW}
     homes = {"shard_id": ""}
-    by_default = False
-    subsets = {"pybindings": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The shards of the module torch, in the order of the spec files; one sorted file for each other module."""

@@ -24,7 +24,6 @@ class CompositeKernels(InAten):
 
     name, label = "composite_kernels", "composite kernels"
     unit, subject = "group", "groups.together"
-    templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, "copy", "functional", "out")
     slots = {
         "ops_headers": INCLUDE,
@@ -33,7 +32,6 @@ class CompositeKernels(InAten):
         "GeneratedCompositeOut_Definitions": "out",
     }
     shards_by = "base"
-    subsets = {"aten": "", "sources": NAME}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The source."""

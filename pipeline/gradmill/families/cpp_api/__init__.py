@@ -24,12 +24,9 @@ class CppApi(InAten):
     """Functions in the order of parsing. Two sources have no function: upstream copies their templates."""
 
     name, label = "cpp_api", "C++ functions"
-    templates = tuple(f"ATen/{name}" for name in (HEADER, ALL, CLASS, REDISPATCHING, SOURCE, METHODS))
-    needs = f"ATen/{HEADER}"
     rendered = (INCLUDE, FUNCTION, REDISPATCH, METHOD_DECLARATION, METHOD)
     folders = ("ops", "core")
     shards_by = "base"
-    subsets = {"aten": "", "headers": (HEADER, ALL, CLASS, REDISPATCHING), "sources": (SOURCE, METHODS)}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The headers of operators, each with the functions of all its overloads, that which includes them, the class

@@ -23,13 +23,10 @@ class Declarations(InAten):
 
     name, label = "declarations", "declarations"
     subject = "schemas.with_origin"
-    needs = "ATen/Operator.h"
     rendered = (DECLARATION,)
     slots = {"declarations": DECLARATION}
     shards_by = "base"
     known = regex(r"Declarations\.yaml")
-    reads = ("native_aot",)  # torchgen checks them whatever it writes
-    subsets = {"aten": "", "declarations_yaml": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The one file."""

@@ -26,6 +26,7 @@ from gradmill.families.family import (
     library_piece,
 )
 from gradmill.families.file import ANY, File, WithHoles, pieces_in
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.sharded import Sharded
 from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.model.units import Unit
@@ -33,10 +34,8 @@ from gradmill.releases.model import Release
 from gradmill.rules.dispatch.static import INCLUDED
 
 NAME, KERNEL, PLUMBING = "name", "kernel", "plumbing"  # pieces: in a list of names; declarations of other functions
-_STRUCT, _STRUCTS, _METHODS = "ATen/Operator.h", "ATen/Operators.h", "ATen/MethodOperators.h"
-_SCHEMAS, _NAMES, _KERNELS = "ATen/RegisterSchema.cpp", "ATen/ATenOpList.cpp", "ATen/RegistrationDeclarations.h"
-_SYMBOLS, _TAGS = "ATen/aten_interned_strings.h", "ATen/enum_tag.h"
-_SOURCE = "ATen/Operators.cpp"
+_ROW = FAMILY_ROWS["dispatcher_api"]
+_STRUCT, _STRUCTS, _METHODS, _SCHEMAS, _NAMES, _KERNELS, _SYMBOLS, _TAGS, _SOURCE = _ROW.templates
 _PLUMBING = "VmapGeneratedPlumbing.h"  # it has no template
 _PLUMBING_HEAD = "#include <ATen/functorch/PlumbingHelper.h>"
 _ROWS = " \\\n"  # between the lines of a macro
@@ -50,22 +49,12 @@ class DispatcherApi(InAten, Sharded):
 
     name, label = "dispatcher_api", "operators of the dispatcher"
     subject = "schema_registrations.registration"
-    templates = (_STRUCT, _STRUCTS, _METHODS, _SCHEMAS, _NAMES, _KERNELS, _SYMBOLS, _TAGS, _SOURCE)
-    needs = _STRUCT
     rendered = (INCLUDE, DECLARATION, DEFINITION, REGISTRATION, NAME, KERNEL, PLUMBING)
     slots = {"operator_headers": INCLUDE, "definitions": DEFINITION}
     homes = {"static_dispatch_extra_headers": ""}
     folders = (OPERATORS, "core")
     given, lists = "name_lists.lists", ("methods", "symbols", "attributes", "namespaces", "libraries")
     shards_by, upstream_shards = "base", 5
-    subsets = {
-        "aten": "",
-        "headers": (
-            *("Operator.h", "Operators.h", "MethodOperators.h", "RegistrationDeclarations", _PLUMBING),
-            *("aten_interned_strings", "enum_tag.h"),
-        ),
-        "sources": ("Operators.cpp", "RegisterSchema", "ATenOpList"),
-    }
 
     def titled(self, names: FunctionNames) -> str:
         """The name of the struct."""
@@ -115,7 +104,7 @@ class DispatcherApi(InAten, Sharded):
     def owns(self, name: str) -> bool:
         if name.startswith(f"{OPERATORS}/"):
             return name.endswith("_ops.h")
-        known = (_PLUMBING, *(os.path.basename(template) for template in self.templates[1:-1]))
+        known = (_PLUMBING, *(os.path.basename(template) for template in self.row.templates[1:-1]))
         return os.path.basename(name) in known or super().owns(name)
 
 

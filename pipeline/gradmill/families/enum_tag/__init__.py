@@ -9,21 +9,19 @@ from collections.abc import Sequence
 
 from gradmill.families.family import Family, Layout
 from gradmill.families.file import File
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.model.native import FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 
-TEMPLATE = "python_enum_tag.cpp"
+(TEMPLATE,) = FAMILY_ROWS["enum_tag"].templates
 
 
 class EnumTag(Family):
     """All tags by name."""
 
     name, label = "enum_tag", "tags"
-    templates, needs = (TEMPLATE,), TEMPLATE
-    by_default = False
-    subsets = {"pybindings": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The one file. SpecError as `checked_tags`."""

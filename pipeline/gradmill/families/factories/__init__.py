@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gradmill.families.family import DEFINITION, INCLUDE, Family
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.model.native import FunctionSummary
 from gradmill.releases.model import Release
 
-TEMPLATE = "variable_factories.h"
+(TEMPLATE,) = FAMILY_ROWS["factories"].templates
 
 
 class Factories(Family):
@@ -14,11 +15,9 @@ class Factories(Family):
     overload repeats the `#include` of its operator, as upstream's do."""
 
     name, label = "factories", "factory functions"
-    templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION)
     slots = {"ops_headers": INCLUDE, "function_definitions": DEFINITION}
     homes = {"ops_headers": ""}
-    subsets = {"libtorch": ""}
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function has wrappers: it must be callable as a function, unlike methods and out variants."""

@@ -25,11 +25,9 @@ class Functionalize(InAten, Sharded):
 
     name, label = "functionalize", "functionalized groups"
     unit, subject = "group", "groups.together"
-    templates, needs = (f"ATen/{HEADER}", f"ATen/{SOURCE}"), f"ATen/{SOURCE}"
     rendered = (INCLUDE, DEFINITION, REGISTRATION, INVERSE)
     slots = {"ops_headers": INCLUDE, "func_definitions": DEFINITION, "func_registrations": REGISTRATION}
     homes = {"shard_id": ""}
-    subsets = {"aten": "", "sources": (SOURCE, HEADER)}
     upstream_shards = 4
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:

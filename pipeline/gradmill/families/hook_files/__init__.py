@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradmill.families.family import Family, TreeFolders
+from gradmill.families.family import Family
 from gradmill.model.native import FunctionSummary
 from gradmill.releases.model import Release
 
@@ -11,8 +11,7 @@ class HookFiles(Family):
     """Files that PyTorch does not have: `files` in the hooks of a description returns them."""
 
     name, label = "hook_files", "files of hooks"
-    by_default = described = False
-    in_trees = TreeFolders("", "")
+    described = False
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:
         return False

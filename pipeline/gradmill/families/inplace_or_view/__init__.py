@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gradmill.families.family import DEFINITION, INCLUDE, OUTPUTS, REGISTRATION, Registered
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.sharded import Sharded
 from gradmill.model.native import FunctionSummary
 from gradmill.releases.model import Release
 
-TEMPLATE = "ADInplaceOrViewType.cpp"
+(TEMPLATE,) = FAMILY_ROWS["inplace_or_view"].templates
 
 
 class InplaceOrView(Sharded):
@@ -15,7 +16,6 @@ class InplaceOrView(Sharded):
 
     name, label = "inplace_or_view", "ADInplaceOrView kernels"
     unit, subject = "kernel", OUTPUTS
-    templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION, REGISTRATION)
     slots = {
         "ops_headers": INCLUDE,
@@ -26,7 +26,6 @@ class InplaceOrView(Sharded):
     registered = Registered(TEMPLATE, "inplace_or_view_wrapper_registrations")
     completes = "autograd does not see writes and views"
     kernel, shards_by, upstream_shards = "ADInplaceOrView", "base", 2
-    subsets = {"libtorch": ""}
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:
         """Whether a function has a generated kernel. A function that returns nothing has no version to increment."""

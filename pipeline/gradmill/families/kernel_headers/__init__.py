@@ -50,20 +50,9 @@ class KernelHeaders(InAten):
 
     name, label = "kernel_headers", "headers of kernels"
     unit, subject = "operator", "operators.operator_kernels"
-    templates = (
-        TEMPLATE,
-        "ATen/NativeMetaFunction.h",
-        "ATen/DispatchKeyFunction.h",
-        *(f"ATen/{name}.h" for name in _ALL),
-        KEY,
-        KEY_INLINE,
-    )
-    needs = TEMPLATE
     rendered = (NATIVE, META, INCLUDE)  # and two for each dispatch key that has headers
     folders = (OPERATORS,)
-    of_operators = True
     shards_by = "base"
-    subsets = {"aten": "", "headers": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The headers of operators, and those that include them by name."""

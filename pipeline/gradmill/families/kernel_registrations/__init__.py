@@ -15,14 +15,14 @@ from gradmill.families.family import ATEN, REGISTRATION, Layout
 from gradmill.families.file import ANY, Content, File, NestedTemplate, Pieces, UnitTemplate
 from gradmill.families.kernel_headers import spaces_by_key
 from gradmill.families.kernel_registrations.pieces import DEFINING, space_piece, ufunc_piece
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.sharded import distributed
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 from gradmill.rules.native.dispatch import EXPLICIT_NON_FUNCTIONAL, IMPLICIT_NESTED
 
-TEMPLATE, DEFINITIONS = "ATen/RegisterDispatchKey.cpp", "ATen/RegisterDispatchDefinitions.ini"
-UFUNC, UFUNC_KERNEL, UFUNC_CUDA = "ATen/UfuncCPU.cpp", "ATen/UfuncCPUKernel.cpp", "ATen/UfuncCUDA.cu"
+TEMPLATE, DEFINITIONS, UFUNC, UFUNC_KERNEL, UFUNC_CUDA = FAMILY_ROWS["kernel_registrations"].templates
 _KEYS, _SPACES, _AHEAD = "kernel_keys", "kernel_spaces", "compiled_ahead"
 _OWN = regex(r"Register([A-Z]\w*?)(_\d+|Everything)?\.cpp|UfuncCPU(Kernel)?_\w+\.cpp|UfuncCUDA_\w+\.cu")
 _OTHERS = ("BackendSelect", "Schema", "Functionalization")  # files of other families that are called so
@@ -33,7 +33,6 @@ class KernelRegistrations(InAten):
 
     name, label = "kernel_registrations", "registrations of kernels"
     unit, subject = "registration", "registrations.registered_kernels"
-    templates, needs = (TEMPLATE, DEFINITIONS, UFUNC, UFUNC_KERNEL, UFUNC_CUDA), TEMPLATE
     rendered = (
         "ns_prologue",
         "ns_epilogue",
@@ -47,8 +46,6 @@ class KernelRegistrations(InAten):
     words = ("dispatch_namespace",)
     shards_by = "base"
     given, lists = "name_lists.lists", (_KEYS, _SPACES, _AHEAD)
-    reads = ("native_aot",)
-    subsets = {"aten": "", "sources": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files of all keys. Since 2.7 they are shards, each with the text of a template for each unit."""

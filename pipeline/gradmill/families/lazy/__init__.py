@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gradmill.families.backends import TEMPLATES, Registering, header, namespaces, registrations
-from gradmill.families.family import BackendFamily, Layout, comment_of_script, in_csrc
+from gradmill.families.backends import Registering, header, namespaces, registrations
+from gradmill.families.family import BackendFamily, Layout, comment_of_script
 from gradmill.families.file import Content, File, pieces_in
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
@@ -35,17 +35,12 @@ class Lazy(BackendFamily):
 
     name, label = "lazy", "lazy kernels"
     subject = "backend.lazy_function"
-    templates = (*(_ATEN + name for name in (NODES, OWN_NODES, _KERNELS)), *TEMPLATES)
-    needs, needs_file = _ATEN + NODES, "backend"
-    role = needs_file
-    reads = ("backend", "shape_inference", "backend_kernels")
+    role = "backend"
     homes = {"DispatchKey": ""}  # only the templates of some releases print it
     # Of any backend.
     known = regex(r"Lazy(NonNative)?Ir\.h|[A-Z]\w*NativeFunctions\.(h|cpp)|Register[A-Z]\w*\.cpp")
     kernel = "Lazy"
     declares = SHAPE_FUNCTION
-    subsets = {"lazy_ts_backend": ""}
-    in_trees = in_csrc("lazy/generated")
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The files of the backend: nodes, kernels, registrations for its key and, if it has any, for autograd's."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import DECLARATION, DEFINITION
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.releases.model import Release
 
-HEADER, SOURCE = "ATen/NativeAotStubs.h", "ATen/NativeAotStubs.cpp"
+HEADER, SOURCE = FAMILY_ROWS["native_aot_stubs"].templates
 
 
 class NativeAot(InAten):
@@ -18,12 +19,9 @@ class NativeAot(InAten):
 
     name, label = "native_aot_stubs", "stubs of kernels compiled ahead of time"
     unit, subject = "stub", "native_aot.stub"
-    templates, needs = (HEADER, SOURCE), HEADER
-    reads = ("native_aot",)
     rendered = (DECLARATION, DEFINITION)
     slots = {"native_aot_stub_declarations": DECLARATION, "native_aot_stub_definitions": DEFINITION}
     homes = {"native_aot_stub_declarations": HEADER, "native_aot_stub_definitions": SOURCE}
-    subsets = {"aten": "", "headers": "NativeAotStubs.h", "sources": "NativeAotStubs.cpp"}
 
     def is_in(self, release: Release) -> bool:
         """Whether operators may have such kernels."""

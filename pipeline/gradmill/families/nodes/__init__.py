@@ -13,13 +13,13 @@ from gradmill.families.family import DECLARATION, DEFINITION, REVERSE, Family, L
 from gradmill.families.file import Content, File, pieces_in
 from gradmill.families.nodes.parts import PARTS
 from gradmill.families.nodes.split import CUTS, split_files
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.sharded import distributed, shard_files
 from gradmill.model.regex import regex
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
-HEADER, SOURCE = "Functions.h", "Functions.cpp"
-BINDINGS_HEADER, BINDINGS = "python_functions.h", "python_functions.cpp"
+HEADER, SOURCE, BINDINGS_HEADER, BINDINGS = FAMILY_ROWS["nodes"].templates
 SHARDS = 5  # of bindings
 INITIALIZER, PROPERTIES = "initializer", "properties"
 
@@ -30,11 +30,9 @@ class Nodes(Family):
     name, label = "nodes", "Nodes"
     unit, subject = "Node", REVERSE
     has_formulas = True
-    templates, needs = (HEADER, SOURCE, BINDINGS_HEADER, BINDINGS), HEADER
     rendered = (DECLARATION, DEFINITION, INITIALIZER, PROPERTIES)
     slots = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}
     homes = {"autograd_function_declarations": HEADER, "autograd_function_definitions": SOURCE}
-    subsets = {"libtorch": "Functions", "pybindings": "python_functions"}
     known = regex(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
     cuts = CUTS
     parts = PARTS

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from gradmill.families.family import DECLARATION, DEFINITION, REGISTRATION, Family, Layout
 from gradmill.families.file import File
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.model.units import Unit
 from gradmill.releases.model import Release
 
-HEADER, SOURCE = "python_return_types.h", "python_return_types.cpp"
+HEADER, SOURCE = FAMILY_ROWS["return_types"].templates
 
 
 class ReturnTypes(Family):
@@ -23,7 +24,6 @@ class ReturnTypes(Family):
 
     name, label = "return_types", "classes of named results"
     subject = "python_names.structseq"
-    templates, needs = (HEADER, SOURCE), SOURCE
     rendered = (DEFINITION, REGISTRATION, DECLARATION)
     slots = {
         "py_return_types": DEFINITION,
@@ -35,8 +35,6 @@ class ReturnTypes(Family):
         "py_return_types_registrations": SOURCE,
         "py_return_types_declarations": HEADER,
     }
-    by_default = False
-    subsets = {"pybindings": ""}
 
     def files(self, units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
         """The header and the source."""

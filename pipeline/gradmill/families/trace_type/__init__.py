@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from gradmill.families.family import DEFINITION, INCLUDE, REGISTRATION, Registered
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.sharded import Sharded
 from gradmill.releases.model import Release
 
-TEMPLATE = "TraceType.cpp"
+(TEMPLATE,) = FAMILY_ROWS["trace_type"].templates
 
 
 class TraceType(Sharded):
     """Functions in the order of parsing. Each overload includes the header of its operator."""
 
     name, label = "trace_type", "TraceType kernels"
-    templates, needs = (TEMPLATE,), TEMPLATE
     rendered = (INCLUDE, DEFINITION, REGISTRATION)
     slots = {
         "ops_headers": INCLUDE,
@@ -23,7 +23,6 @@ class TraceType(Sharded):
     homes = {"shard_id": "", "ops_headers": ""}
     registered = Registered(TEMPLATE, "trace_wrapper_registrations")
     kernel, shards_by = "TraceType", "base"
-    subsets = {"libtorch": ""}
 
     def shard_count(self, release: Release) -> int:
         return release.trace_shards

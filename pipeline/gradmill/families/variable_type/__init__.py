@@ -20,13 +20,13 @@ from gradmill.families.family import (
     library_piece,
 )
 from gradmill.families.file import Content, File, Pieces, WithHoles
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.sharded import Sharded
 from gradmill.model.units import Unit
 from gradmill.problems.problem import SpecError
 from gradmill.releases.model import Release
 
-HEADER = "VariableType.h"
-TEMPLATE = "VariableType.cpp"
+HEADER, TEMPLATE = FAMILY_ROWS["variable_type"].templates
 INTERMEDIATE = f"templates/{TEMPLATE}"
 
 _DEFINITIONS, _REGISTRATIONS = "type_derived_method_definitions", "wrapper_registrations"
@@ -47,13 +47,11 @@ class VariableType(Sharded):
 
     name, label = "variable_type", "VariableType kernels"
     unit, subject = "kernel", DERIVATIVES
-    templates, needs = (HEADER, TEMPLATE), TEMPLATE
     rendered = (DEFINITION, REGISTRATION)  # of each dispatch key
     kernel, has_formulas = "VariableType", True
     folders = ("templates",)
     shards_by = "cpp_name"
     registered = Registered(TEMPLATE, _REGISTRATIONS, by_key=True)
-    subsets = {"libtorch": ""}
 
     def shard_count(self, release: Release) -> int:
         return release.variable_type_shards

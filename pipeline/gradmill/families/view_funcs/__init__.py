@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from gradmill.cpp.view_funcs import view_func
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE, Family
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.releases.model import Release
 
-HEADER, SOURCE = "ViewFuncs.h", "ViewFuncs.cpp"
+HEADER, SOURCE = FAMILY_ROWS["view_funcs"].templates
 
 
 class ViewFuncs(Family):
@@ -15,11 +16,9 @@ class ViewFuncs(Family):
 
     name, label = "view_funcs", "ViewFuncs"
     unit = "kernel"
-    templates, needs = (HEADER, SOURCE), HEADER
     rendered = (INCLUDE, DECLARATION, DEFINITION)
     slots = {"ops_headers": INCLUDE, "view_func_declarations": DECLARATION, "view_func_definitions": DEFINITION}
     homes = {"ops_headers": "", "view_func_declarations": HEADER, "view_func_definitions": SOURCE}
-    subsets = {"libtorch": ""}
     completes = "autograd cannot replay views"
 
     def selects(self, head: FunctionSummary, release: Release) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from gradmill.families.family import Family, in_csrc
+from gradmill.families.family import Family
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.releases.model import Release
 
-TEMPLATE = "ATen/ViewMetaClassesPythonBinding.cpp"
+(TEMPLATE,) = FAMILY_ROWS["view_meta_bindings"].templates
 
 
 class ViewMetaBindings(Family):
@@ -14,12 +15,8 @@ class ViewMetaBindings(Family):
 
     name, label = "view_meta_bindings", "Python bindings of ViewMetas"
     subject, order = "groups.view_group", "groups.by_view_groups"
-    templates, needs = (TEMPLATE,), TEMPLATE
     rendered = ("binding",)
     slots = {"view_meta_bindings": "binding"}
-    by_default = False
-    subsets = {"functionalization": ""}
-    in_trees = in_csrc("functionalization/generated")
 
     def is_in(self, release: Release) -> bool:
         return release.has_view_metas

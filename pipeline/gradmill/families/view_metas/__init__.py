@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from gradmill.families.aten import InAten
 from gradmill.families.family import DECLARATION, DEFINITION, INCLUDE
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.model.native import FunctionNames, FunctionSummary
 from gradmill.releases.model import Release
 
-HEADER, SOURCE = "ATen/ViewMetaClasses.h", "ATen/ViewMetaClasses.cpp"
+HEADER, SOURCE = FAMILY_ROWS["view_metas"].templates
 
 
 class ViewMetas(InAten):
@@ -20,11 +21,9 @@ class ViewMetas(InAten):
 
     name, label = "view_metas", "ViewMetas"
     subject, order = "groups.view_group", "groups.by_view_groups"
-    templates, needs = (HEADER, SOURCE), HEADER
     rendered = (INCLUDE, DECLARATION, DEFINITION)
     slots = {"view_meta_declarations": DECLARATION, "view_meta_implementations": DEFINITION, "op_headers": INCLUDE}
     homes = {"view_meta_declarations": HEADER, "view_meta_implementations": SOURCE, "op_headers": SOURCE}
-    subsets = {"aten": "", "sources": ""}
 
     def is_in(self, release: Release) -> bool:
         """Whether functionalization replays views by classes."""

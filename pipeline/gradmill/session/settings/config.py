@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gradmill.doors import load, loaded, readers
-from gradmill.families.hook_files import HOOK_FILES
+from gradmill.families.rows import FAMILY_ROWS, HOOK_FILES, TEMPLATES, distinctive
 from gradmill.families.subsets import ALL, SUBSETS, prints_any, requested_files
-from gradmill.families.table import FAMILIES, TEMPLATES, distinctive
+from gradmill.families.table import FAMILIES
 from gradmill.model.aten import USUAL, AtenRequest
 from gradmill.model.layers import role_of
 from gradmill.model.requested_files import EVERYWHERE, RequestedFiles
@@ -100,15 +100,16 @@ class Config(Struct, frozen=True):
     def includes(self) -> dict[str, object] | None:
         """How generated files include others. None if those of no requested family do, or ATen's as by default."""
         requested = self.families or _of_description(self.specs)
-        printing = [name for name, family in FAMILIES.items() if name in requested and family.unit == "backend"]
+        printing = [name for name in FAMILY_ROWS if name in requested and FAMILIES[name].unit == "backend"]
         folders = {name: self._included_from(name) for name in printing}
-        aggregated = self.operator_headers is False and any("aten" in FAMILIES[name].subsets for name in self.families)
+        of_aten = any("aten" in FAMILY_ROWS[name].subsets for name in self.families)
+        aggregated = self.operator_headers is False and of_aten
         return {"folders": folders, "operator_headers": self.operator_headers} if folders or aggregated else None
 
     def _included_from(self, family: str) -> str:
         """The folder by which the files of a family include one another: in a tree the path that PyTorch's script
         prints, in one folder that of a checkout."""
-        place, folder = FAMILIES[family].in_trees, self.requested.folders.get(family, "")
+        place, folder = FAMILY_ROWS[family].in_trees, self.requested.folders.get(family, "")
         if not place.checkout:  # as the user names it
             return self.generated
         if not folder or (folder == place.checkout and os.path.normpath(self.generated) == os.curdir):
@@ -147,7 +148,7 @@ class Config(Struct, frozen=True):
         """The folders of generated files, each with the families that have files there or may have had some: all of
         them if there is one folder, the requested ones in a tree, which other builds may share."""
         if not self.requested.tree:
-            return {self.generated: tuple(FAMILIES)}
+            return {self.generated: tuple(FAMILY_ROWS)}
         at = {
             name: os.path.normpath(os.path.join(self.generated, folder))
             for name, folder in self.requested.folders.items()
@@ -298,7 +299,7 @@ def _generated(
     upstream's --disable-autograd does. SpecError if it leaves out one that `families=` names, or all. `of_operators`:
     whether each operator has headers in ATen."""
     value = variables.get("families", "")
-    possible = [name for name, each in FAMILIES.items() if each.of_operators in (None, of_operators)]
+    possible = [name for name, row in FAMILY_ROWS.items() if row.of_operators in (None, of_operators)]
     families = _families(value, specs, release, possible, added)
     if autograd:
         return families
@@ -307,8 +308,8 @@ def _generated(
     if named:
         hint = "leave it out of families=, too, or leave out autograd=0"
         raise SpecError(f"families={value}: autograd=0 leaves out '{named[0]}'", hint)
-    by_default = [name for name, family in FAMILIES.items() if family.by_default]
-    wanted = families or [*(_of_description(specs) or by_default), HOOK_FILES.name]
+    by_default = [name for name, row in FAMILY_ROWS.items() if row.by_default]
+    wanted = families or [*(_of_description(specs) or by_default), HOOK_FILES]
     left = tuple(name for name in wanted if name not in registering)
     if not left:
         raise SpecError("autograd=0: no other family is generated", "name some with families=")
@@ -352,34 +353,35 @@ def _families(
     if value == ALL:
         return tuple(
             name
-            for name, family in FAMILIES.items()
+            for name, row in FAMILY_ROWS.items()
             if name in possible
-            and (not family.source or family.source in added)
-            and (not family.needs_file or family.needs_file in specs.files)
+            and (not row.source or row.source in added)
+            and (not row.needs_file or row.needs_file in specs.files)
         )
     facts = resolve(release)
     asked = [each for word in value.split(",") for each in _members(word, facts, specs, possible)]
     if not asked:
-        lacking = next((each.needs_file for each in FAMILIES.values() if value in each.subsets and each.needs_file), "")
+        needed = (row.needs_file for row in FAMILY_ROWS.values() if value in row.subsets)
+        lacking = next(filter(None, needed), "")
         if lacking and lacking not in specs.files:
             problem = f"families={value}: the spec set has no {FILE_NAMES[lacking]}, from which these files are made"
             raise SpecError(problem, "name a checkout")
         raise SpecError(f"families={value}: PyTorch {release} has no such files", "name other families")
     for name in asked:
-        if name not in FAMILIES:
-            known = (*FAMILIES, *SUBSETS)
+        if name not in FAMILY_ROWS:
+            known = (*FAMILY_ROWS, *SUBSETS)
             hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them, or {ALL}"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
         if name not in possible:
-            form = f"operator_headers={int(FAMILIES[name].of_operators or False)}"
+            form = f"operator_headers={int(FAMILY_ROWS[name].of_operators or False)}"
             raise SpecError(f"families={value}: '{name}' is only generated with {form}", f"also write {form}")
-        if (source := FAMILIES[name].source) and source not in added:
+        if (source := FAMILY_ROWS[name].source) and source not in added:
             raise SpecError(f"families={value}: there are no {source}", f"also write {source}=PATH")
         hooks = specs.described.hooks if specs.described is not None else None
-        if FAMILIES[name] is HOOK_FILES and (hooks is None or "files" not in hooks.lines):
+        if name == HOOK_FILES and (hooks is None or "files" not in hooks.lines):
             problem = f"families={value}: no description has hooks with `files`"
             raise SpecError(problem, 'write hooks = "hooks.py" in a specset.toml')
-        templates = distinctive(FAMILIES[name])  # the stage `shard` reports others that are missing
+        templates = distinctive(FAMILY_ROWS[name])  # the stage `shard` reports others that are missing
         own = specs.described.templates.get(name) if specs.described is not None else None
         if templates and not own and not any(specs.templates[each].exists() for each in templates):
             made = f"'{name}' is made from the template {templates[0]}"
@@ -387,13 +389,13 @@ def _families(
                 f"families={value}: {made}, which the spec set does not have",
                 "also write specs=torch" if specs.owner == "core" else f"leave {name} out, or add the template",
             )
-        file = FAMILIES[name].needs_file
+        file = FAMILY_ROWS[name].needs_file
         if file and file not in specs.files:
             raise SpecError(
                 f"families={value}: '{name}' is made from {FILE_NAMES[file]}, which the spec set does not have",
                 "also write backend_yaml=FILE" if file == EXTERNAL else f"leave {name} out, or name a checkout",
             )
-    return tuple(name for name, family in FAMILIES.items() if name in asked or family.source in added)
+    return tuple(name for name, row in FAMILY_ROWS.items() if name in asked or row.source in added)
 
 
 def _members(word: str, facts: Release, specs: SpecSet, possible: Sequence[str]) -> list[str]:
@@ -401,10 +403,8 @@ def _members(word: str, facts: Release, specs: SpecSet, possible: Sequence[str])
     for, among `possible`."""
     if word not in SUBSETS:
         return [word]
-    known = (
-        each for each in map(FAMILIES.__getitem__, possible) if not each.needs_file or each.needs_file in specs.files
-    )
-    return [family.name for family in known if word in family.subsets and family.is_in(facts)]
+    known = (name for name in possible if not (file := FAMILY_ROWS[name].needs_file) or file in specs.files)
+    return [name for name in known if word in FAMILY_ROWS[name].subsets and FAMILIES[name].is_in(facts)]
 
 
 def _backends(value: str, release: str) -> tuple[str, ...]:
@@ -448,7 +448,7 @@ def _dispatch_keys(name: str, values: Mapping[str, Any], specs: SpecSet, release
 
 def _requested_files(specs: SpecSet, values: Mapping[str, Any], generated: str) -> RequestedFiles:
     requested = values["families"]
-    words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else _of_description(specs)
+    words = [*FAMILY_ROWS] if requested == ALL else requested.split(",") if requested else _of_description(specs)
     headeronly, shims = (_from(generated, values[name]) for name in ("headeronly", "shims"))
     files = requested_files(words, values["tree"], shims)
     return replace(files, moved={TAGS: f"{headeronly}/{os.path.basename(TAGS)}"}) if headeronly else files
@@ -472,7 +472,7 @@ def _with_shim_headers(specs: SpecSet, values: Mapping[str, Any], release: str) 
 def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:
     """The set without the files that no requested family reads."""
     wanted = families or _of_description(specs)
-    read = {role for name, each in FAMILIES.items() if name in wanted for role in each.reads}
+    read = {role for name in wanted if name in FAMILY_ROWS for role in FAMILY_ROWS[name].reads}
     files = {key: at for key, at in specs.files.items() if (role := role_of(key)) not in OPTIONAL or role in read}
     if specs.described is not None:
         sources = tuple(source for source in specs.described.sources if source.key in files)

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, ValidationError, convert
 
 from gradmill.doors import loaded
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.subsets import ALL, SUBSETS, TREES
-from gradmill.families.table import FAMILIES
 from gradmill.problems.problem import SpecError, nearest
 from gradmill.releases import KNOWN, minor, resolve
 
@@ -111,7 +111,7 @@ VARIABLES = {
     "strict": flag("strict=1: warnings are errors"),
     "families": Variable(
         "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
-        words=lambda: (ALL, *FAMILIES, *SUBSETS),
+        words=lambda: (ALL, *FAMILY_ROWS, *SUBSETS),
         many=True,
     ),
     "tree": Variable(

@@ -15,7 +15,7 @@ from gradmill.stages.schemas import buckets, entry_of, function, in_order
 
 def listed(db: Database, family: Family) -> list[Unit]:
     """All Python names. Verifies the deprecated forms of calls if the family prints them."""
-    if ROLE in family.reads:
+    if ROLE in family.row.reads:
         db.digest(stage)
     units = [unit for bucket in db.names(buckets) for unit in in_bucket(db, family, bucket)]
     return in_order(db, units, lambda unit: unit.function)

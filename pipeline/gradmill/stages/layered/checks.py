@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from gradmill.families.family import Layout
 from gradmill.families.overrides import CALLS, REST, WORDS, FunctionFacts, replaced
+from gradmill.families.rows import FAMILY_ROWS
 from gradmill.families.table import FAMILIES
 from gradmill.model.layers import Words, listed
 from gradmill.model.regex import regex
@@ -103,7 +104,7 @@ def _check_family(db: Database, path: Path, name: str, *, generated: bool) -> It
     yield from unknown(path, "there is no family '{}'", name, FAMILIES)
     if name not in FAMILIES or not generated or asked_families(db):
         return
-    if (source := FAMILIES[name].source) and not added(db, source):
+    if (source := FAMILY_ROWS[name].source) and not added(db, source):
         hint = f"leave {name} out, or also write {source}=PATH"
         yield error_at(path, f"there are no {source}", hint, name)
     elif missing := lacking(db, name):

@@ -63,7 +63,7 @@ def from_entries(db: Database) -> dict[str, int]:
             if kind.subject == OUTPUTS and release(db).viewed(each.overload.partition(".")[0]) is None:
                 defined = set()
             defined = defined if kind.subject in (REVERSE, DERIVATIVES, OUTPUTS) else set()
-            forms = _forms(db, each) if "deprecated" in kind.reads else set()
+            forms = _forms(db, each) if "deprecated" in kind.row.reads else set()
             by_role = {"native": natives, "derivatives": defined, "deprecated": forms}
             for entry in (f"{role} {name}" for role, names in by_role.items() for name in names):
                 counts[entry] = counts.get(entry, 0) + 1

@@ -35,7 +35,7 @@ class Function(Struct, frozen=True, array_like=True):
 
 def families(db: Database) -> list[Family]:
     """The families of the extensions that have files."""
-    return [family for family in FAMILIES.values() if family.source and added.added(db, family.source)]
+    return [family for family in FAMILIES.values() if family.row.source and added.added(db, family.row.source)]
 
 
 @query

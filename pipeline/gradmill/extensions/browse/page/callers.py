@@ -104,7 +104,7 @@ def callers_in_added(db: Database) -> dict[str, list[Ref]]:
     """The functions in files of extensions that call an operator, by its page, and that use a Node, by page and
     anchor."""
     found: dict[str, list[Ref]] = {}
-    for extension in (family.source for family in added.families(db)):
+    for extension in (family.row.source for family in added.families(db)):
         for key, ref in added.functions(db, extension):
             pages = (link.page for link in added.operators_called(db, extension, *key))
             used = (node_place(each.page, each.anchor) for each in added.nodes_used(db, extension, *key))

@@ -219,9 +219,9 @@ def helper_list(db: Database) -> bytes:
 def added_list(db: Database, layout: str, shards: int, family: str) -> bytes:
     """The list of all functions in the files of an extension."""
     kind = FAMILIES[family]
-    listed = added.functions(db, kind.source)
-    rows = [(ref, added.function_shown(db, layout, shards, kind.source, *key)) for key, ref in listed]
-    return fill(db, "added_list", "", here=kind.source, title=kind.label, kind=kind.unit, functions=rows, traits=())
+    listed = added.functions(db, kind.row.source)
+    rows = [(ref, added.function_shown(db, layout, shards, kind.row.source, *key)) for key, ref in listed]
+    return fill(db, "added_list", "", here=kind.row.source, title=kind.label, kind=kind.unit, functions=rows, traits=())
 
 
 # ---- lineage

@@ -213,7 +213,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         "nodes.html": (lists.nodes, *at),
         "helpers.html": (lists.helper_list,),
         "lineage.html": (lists.lineage_page, *at),
-        **{f"{family.source}.html": (lists.added_list, *at, family.name) for family in added.families(db)},
+        **{f"{family.row.source}.html": (lists.added_list, *at, family.name) for family in added.families(db)},
         **({"changes.html": (change_list,)} if is_compared(db) else {}),
         "search.js": (search, *at),
         "more.js": (more,),
@@ -224,13 +224,13 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         **{f"source/{page}.html": (header, name) for name, page in headers(db).items()},
         **{f"{operator_page_of(page)}.html": (operator_page, *at, page) for page in db.names(members)},
         **{f"{helper_page(name)}.html": (helper, name) for name in db.names(helpers)},
-        **{f"{ref.page}.html": (added_page, *at, family.source, *key) for family, key, ref in _added(db)},
+        **{f"{ref.page}.html": (added_page, *at, family.row.source, *key) for family, key, ref in _added(db)},
     }
 
 
 def _added(db: Database) -> Iterator[tuple[Family, tuple[str, str], Ref]]:
     for family in added.families(db):
-        yield from ((family, key, ref) for key, ref in added.functions(db, family.source))
+        yield from ((family, key, ref) for key, ref in added.functions(db, family.row.source))
 
 
 @query

@@ -73,7 +73,7 @@ def ref(db: Database, name: str) -> Ref:
 @query
 def shown_families(db: Database) -> list[str]:
     """The generated families with units that belong to functions."""
-    return [family for family in families(db) if not FAMILIES[family].source]
+    return [family for family in families(db) if not FAMILIES[family].row.source]
 
 
 @table

@@ -74,7 +74,7 @@ def more(db: Database, sources: Mapping[str, File]) -> list[File]:
 
 def _support(db: Database) -> list[File]:
     """The files that all files of graphs share: gradmill's own, and the spec set's templates."""
-    templates = [name for name in GRAPHS.templates if name in spec_set(db).templates]
+    templates = [name for name in GRAPHS.row.templates if name in spec_set(db).templates]
     own = [*SUPPORT, *([STATES] if any(stateful(db, file) for file in asked(db).files) else [])]
     named = [*((name, "") for name in own if name not in templates), *((name, name) for name in templates)]
     return [File(f"{FOLDER}{name}", template, {}, family=GRAPHS.name, whole=True) for name, template in named]
@@ -83,7 +83,7 @@ def _support(db: Database) -> list[File]:
 def whole(db: Database, name: str) -> str:
     """The text of a generated file of graphs: a copied template, the support files, or what a file of graphs yields."""
     inner = name.removeprefix(FOLDER)
-    if inner in GRAPHS.templates and inner in spec_set(db).templates:
+    if inner in GRAPHS.row.templates and inner in spec_set(db).templates:
         text = (db.input(template_label(inner)) or b"").decode("utf-8", "replace")
         return f"// {generated_comment('templates', inner)}\n{text}"
     if inner in (*SUPPORT, STATES):
