@@ -1,7 +1,8 @@
 """Stage `manifest`: each generated file and its inputs, and each unit with its entry, for other build systems."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, groupby, repeat
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -60,10 +61,15 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
 def unit_list(db: Database) -> Parts:
     """The units as JSON, with one line per unit."""
     head, end = msgspec.json.encode(Units(spec_set(db).name, _HERE)).split(_HERE)
+    return Parts([head, *_lines(filter(None, (_placed(db, part) for part in unit_parts(db)))), end, b"\n"])
+
+
+@query
+def unit_parts(db: Database) -> list[str]:
+    """The parts of the list of units: families without units in buckets, and the buckets."""
     listed = families(db)
     whole = [family for family in listed if not is_in_buckets(db, family)]
-    texts = filter(None, (_placed(db, part) for part in [*whole, *(db.names(buckets) if whole != listed else ())]))
-    return Parts([head, *_lines(texts), end, b"\n"])
+    return [*whole, *(db.names(buckets) if whole != listed else ())]
 
 
 @query
@@ -137,8 +143,8 @@ class UnitFacts(Struct, frozen=True, array_like=True):
     """The facts about units, without the lines of their entries."""
 
     text: memoryview  # a format for the line of each unit
-    sources: list[str]  # the role of the file of each unit, or its file, if an extension reads that
-    entries: list[str]
+    # The entries of the units, in runs: each after the role of their file, or the file, if an extension reads that.
+    entries: list[tuple[str, list[str]]]
 
 
 @query
@@ -169,7 +175,8 @@ def unit_facts(db: Database, part: str) -> UnitFacts:
         ]
     )
     text = lines[:-1].replace(b"\n", b",\n").replace(b"%", b"%%").replace(_NUMBER, b"%d")
-    return UnitFacts(memoryview(text), sources, [unit.entry for unit in listed])
+    runs = groupby(zip(sources, listed), key=itemgetter(0))
+    return UnitFacts(memoryview(text), [(source, [unit.entry for _, unit in run]) for source, run in runs])
 
 
 def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
@@ -182,9 +189,8 @@ def _units_of(db: Database, part: str) -> list[tuple[str, Unit]]:
 def _placed(db: Database, part: str) -> bytes:
     """The entries for the units of a part, as JSON."""
     facts = unit_facts(db, part)
-    known = {source: _lines_of(db, source) for source in dict.fromkeys(facts.sources)}
-    numbers = (known[source].get(entry, 0) for source, entry in zip(facts.sources, facts.entries))
-    return bytes(facts.text) % tuple(numbers)
+    numbers = (map(_lines_of(db, source).get, entries, repeat(0)) for source, entries in facts.entries)
+    return bytes(facts.text) % tuple(chain.from_iterable(numbers))
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:
