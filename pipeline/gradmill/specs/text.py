@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 from gradmill.problems.problem import TextError
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 16 << 20  # upstream's largest file has 0.7 MB
 
-_ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"  # without control characters
 _NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
@@ -21,8 +22,9 @@ def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
     if len(data) > MAX_BYTES:
         raise TextError(f"the file has {len(data)} bytes", f"the limit for a spec file is {MAX_BYTES}", 1, 1)
     try:
-        text = data.decode("utf-8" if keep_mark else "utf-8-sig")
+        text = (data if keep_mark else data.removeprefix(BOM_UTF8)).decode()
     except UnicodeDecodeError as error:
+        data = error.object
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
         problem = f"byte 0x{data[error.start]:02x} is not UTF-8"
@@ -58,8 +60,7 @@ def python_error(node: ast.AST, problem: str, hint: str) -> TextError:
 
 def check_characters(text: str) -> None:
     """Raises a TextError at the first control character."""
-    plain = text.isascii() and not text.encode().translate(None, _ASCII)
-    odd = None if plain else re.search(_NOT_TEXT, text)
+    odd = re.search(_NOT_TEXT, text)
     if odd is not None:
         at = odd.start()
         problem = f"control character U+{ord(odd.group()):04X}"
