@@ -12,8 +12,8 @@ from gradmill.rules.layers.entry import applies, listed_versions
 from gradmill.specs.entries import outdented
 from gradmill.specs.layers.described import find_described
 from gradmill.specs.layers.lists import cut_lists, value_of, whole_lists
-from gradmill.specs.layers.toml_text import place_in
 from gradmill.specs.spec_set import SpecSet
+from gradmill.specs.toml_text import place_in
 
 TOML = """name = "x"
 [base]

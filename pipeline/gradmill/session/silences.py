@@ -14,10 +14,10 @@ from gradmill.problems.catalog.verification import VERIFICATION
 from gradmill.problems.problem import Problem, Role, nearest
 from gradmill.query.database import Database
 from gradmill.specs.layers.description import Ignore
-from gradmill.specs.layers.toml_text import place_in
 from gradmill.specs.location import DESCRIPTION
 from gradmill.specs.silences import Silence
 from gradmill.specs.text import decode_text
+from gradmill.specs.toml_text import place_in
 from gradmill.stages.layered.files import is_layered
 from gradmill.stages.requested import families
 from gradmill.stages.selection import is_selective

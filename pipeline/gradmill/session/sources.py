@@ -79,7 +79,7 @@ class Sources:
 
     def key(self, problem: Problem) -> tuple[int, int]:
         """The line and column of a key of the description, from 1; 0 if unknown."""
-        from gradmill.specs.layers.toml_text import place_in
+        from gradmill.specs.toml_text import place_in
 
         return place_in(self.text(problem), problem.field, problem.needle)
 

@@ -43,7 +43,7 @@ def on_entries(role: Role, key: str, text: str, pieces: list[tuple[str, Piece]])
 
 def on_lines(role: Role, key: str, text: str) -> Iterator[Silence]:
     """The silences of a file without entries, in their order: each is on its line, or the next that is no comment."""
-    from gradmill.specs.layers.toml_text import comments
+    from gradmill.specs.toml_text import comments
 
     lines = text.split("\n")
     for number, column, comment in comments(text):

@@ -16,10 +16,10 @@ from gradmill.reports.helpers import declared_at_line
 from gradmill.reports.trail import entry_end
 from gradmill.specs.entries import Piece
 from gradmill.specs.layers.reading import meaning_of
-from gradmill.specs.layers.toml_text import path_at
 from gradmill.specs.location import DESCRIPTION
 from gradmill.specs.spec_set import ROLES
 from gradmill.specs.text import decode_text
+from gradmill.specs.toml_text import path_at
 from gradmill.stages.set import (
     DESCRIBED,
     header_label,

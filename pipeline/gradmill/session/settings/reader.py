@@ -128,7 +128,7 @@ def _read(folder: str, path: str, table: tuple[str, ...]) -> _File | None:
     if table and not _HAS_TABLE.search(data):
         return None
     from gradmill.specs.layers.reading import DescriptionError
-    from gradmill.specs.layers.toml_text import parse_toml, place_in
+    from gradmill.specs.toml_text import parse_toml, place_in
 
     text, value = parse_toml(path, data, "the file")
     inner: Any = value

@@ -14,7 +14,7 @@ from gradmill.model.regex import regex
 from gradmill.problems.names import closest
 from gradmill.problems.problem import SpecError, nearest, problem_of
 from gradmill.specs.layers.description import Description
-from gradmill.specs.layers.toml_text import parse_toml, place_in
+from gradmill.specs.toml_text import parse_toml, place_in
 
 _IN_TOML = {"object": "table", "str": "string", "int": "integer", "bool": "boolean", " | null": ""}
 _TYPE = regex("|".join(re.escape(each) for each in _IN_TOML))
