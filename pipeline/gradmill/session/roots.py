@@ -36,7 +36,7 @@ def _in(package: str, names: str) -> tuple[str, ...]:
 # one of their queries is called: `OwnCode.check` compares what is loaded late.
 _MODULES = (
     *_in("stages", " ".join(ANALYSIS)),
-    *_in("stages", "set added tags silences generator"),
+    *_in("stages", "set added tags silences generator spec_files"),
     *_in("stages", "selection kernels units emit arrangement operator_files shard manifest"),
     *_in("stages.kinds", "nodes functions kernels"),
     *_in("stages.layered", "files participation"),

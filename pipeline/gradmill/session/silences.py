@@ -18,11 +18,11 @@ from gradmill.specs.location import DESCRIPTION
 from gradmill.specs.silences import Silence
 from gradmill.specs.text import decode_text
 from gradmill.specs.toml_text import place_in
-from gradmill.stages.layered.files import is_layered
 from gradmill.stages.requested import families
 from gradmill.stages.selection import is_selective
 from gradmill.stages.set import asked_families, described, place_of_key, spec_label
 from gradmill.stages.silences import BACKEND, all_silences
+from gradmill.stages.spec_files import is_layered
 
 MALFORMED, UNUSED = "malformed-silence", "unused-silence"
 

@@ -39,9 +39,9 @@ from gradmill.rules.backends.kernels import META, defined_kernels, missing_kerne
 from gradmill.rules.backends.members import IGNORED, check_keys, clashes, members_of, problem_of_item, structured_errors
 from gradmill.specs.spec_set import FILE_NAMES
 from gradmill.stages import kernels
-from gradmill.stages.layered.files import of_file, parse_file, text
 from gradmill.stages.schemas import buckets, entry_of, function, heads, in_order
 from gradmill.stages.set import includes, is_described, release, sources, spec_set
+from gradmill.stages.spec_files import of_file, parse_file, text
 
 LAZY: Role = "backend"  # the role of the file of lazy tensors
 STUBS: Role = "external_backend"  # of one for stubs

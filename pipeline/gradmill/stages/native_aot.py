@@ -14,9 +14,9 @@ from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.dispatch.groups import Group, groups_of
 from gradmill.specs.location import NATIVE_AOT
-from gradmill.stages.layered.files import of_file, parse_file
 from gradmill.stages.operators import operator
 from gradmill.stages.set import asked_families, release, spec_set
+from gradmill.stages.spec_files import of_file, parse_file
 
 
 @table

@@ -15,9 +15,9 @@ from gradmill.problems.problem import Problem, Role, nearest
 from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.specs.location import OPERATORS
-from gradmill.stages.layered.files import parse_file
 from gradmill.stages.schemas import bucket_of_function, buckets, heads
 from gradmill.stages.set import aten_request, spec_set
+from gradmill.stages.spec_files import parse_file
 
 
 @query

@@ -9,10 +9,10 @@ from gradmill.model.units import Unit
 from gradmill.problems.problem import Role
 from gradmill.query.database import Database
 from gradmill.query.query import table
-from gradmill.stages.layered.files import parse_file
 from gradmill.stages.operators import operator
 from gradmill.stages.schemas import all_heads, function
 from gradmill.stages.set import release
+from gradmill.stages.spec_files import parse_file
 
 ROLE: Role = "fallback_ops"
 _DEFAULT = "default"  # in place of an empty overload

@@ -15,22 +15,59 @@ from msgspec.structs import replace
 
 from gradmill.model.entries import grouped, numbered
 from gradmill.model.layers import role_of
-from gradmill.problems.problem import Role, TextError
+from gradmill.problems.problem import Role, SpecError, TextError
 from gradmill.query.database import Database
 from gradmill.query.memo import digest, encode
-from gradmill.query.query import query, table
+from gradmill.query.query import query, table, unkept
 from gradmill.rules.layers.entry import looks_like
-from gradmill.specs.entries import Piece, head, outdented, parse_one, unused_anchors
+from gradmill.specs.entries import Piece, cut, head, outdented, parse_one, parse_whole, unused_anchors
+from gradmill.specs.layers.lists import cut_lists, whole_lists
 from gradmill.specs.spec_set import ROLES
 from gradmill.stages.generator import changed
-from gradmill.stages.layered.files import Chosen, Named, current_text, cuts, is_layered, name_of, of_file, text, whole
+from gradmill.stages.layered.files import described_text, lists_in
 from gradmill.stages.set import source, source_keys, spec_set
-
-__all__ = ["current_text", "text"]
+from gradmill.stages.spec_files import Chosen, Named, is_layered, name_of, of_file, text
 
 GroupKey = tuple[str, str]  # the key of a file, and of a group of entries in it
 
 _NONE = digest(encode(None))
+
+
+def current_text(db: Database, key: str) -> str | None:
+    """The text that the lines of a file's entries refer to, after its diffs; None if it cannot be read."""
+    rules = source(db, key)
+    return described_text(db, key) if rules.diffs or rules.lists else text(db, key)
+
+
+@unkept
+def cuts(db: Database, key: str) -> list[Piece]:
+    """The entries of a file as text, with their lines; none if the text cannot be cut."""
+    whole, lists = current_text(db, key), source(db, key).lists
+    if whole is None:
+        return []
+    return (cut_lists(whole, lists) if lists else cut(whole)) or []
+
+
+@unkept
+def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
+    """The entries of a file as text and as values, all parsed at once; none if there is an error, which is reported."""
+    return entries_in(db, key, source(db, key).lists)
+
+
+def entries_in(db: Database, key: str, lists: tuple[str, ...]) -> list[tuple[Piece, bytes]]:
+    """The same of some lists of a file, or of a file that is a list."""
+    whole = current_text(db, key)
+    if whole is None:
+        return []
+    try:
+        return whole_lists(whole, lists, role_of(key)) if lists else parse_whole(whole, role_of(key))
+    except SpecError as error:
+        problem = of_file(key, error)
+        if found := [] if lists or not is_layered(key) else lists_in(whole):
+            named = " or ".join(f'list = "{name}"' for name in found)
+            problem = replace(problem, hint=f"name the key that has them in the description: {named}")
+        db.report(problem)
+        return []
 
 
 @table

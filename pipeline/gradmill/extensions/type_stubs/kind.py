@@ -24,9 +24,9 @@ from gradmill.specs.text import parse_python
 from gradmill.stages import python_names
 from gradmill.stages.kinds import python_names as bound
 from gradmill.stages.kinds.kind import Kind
-from gradmill.stages.layered.files import parse_file
 from gradmill.stages.schemas import buckets, heads
 from gradmill.stages.set import release, spec_set
+from gradmill.stages.spec_files import parse_file
 from gradmill.stages.tags import tags
 
 _FILES = {SCRIPT: ROLE, "_torch_docs": TORCH_DOCS, "_tensor_docs": TENSOR_DOCS}  # modules -> files

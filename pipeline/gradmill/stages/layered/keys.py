@@ -17,8 +17,8 @@ from gradmill.rules.layers.keys import settled
 from gradmill.specs.layers.lists import value_of, values_of
 from gradmill.specs.layers.reading import error_at
 from gradmill.specs.layers.releases import minor_of
-from gradmill.stages.layered.files import Chosen, Named, name_of, of_file, text
 from gradmill.stages.set import place_of_key, source, version
+from gradmill.stages.spec_files import Chosen, Named, name_of, of_file, text
 
 
 def report(db: Database, error: SpecError) -> None:

@@ -18,10 +18,10 @@ from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified
-from gradmill.stages.layered.files import entries_in, of_file, text
 from gradmill.stages.schemas import GENERATED, all_heads, entry_of, function
 from gradmill.stages.set import described, source, source_keys
-from gradmill.stages.specs import entries, keys_of_file, raw_entries, value
+from gradmill.stages.spec_files import of_file, text
+from gradmill.stages.specs import entries, entries_in, keys_of_file, raw_entries, value
 from gradmill.stages.tags import tags
 
 

@@ -30,8 +30,8 @@ from gradmill.session.settings.config import Config
 from gradmill.session.sources import Sources
 from gradmill.specs.spec_set import ROLES
 from gradmill.specs.text import decode_text
-from gradmill.stages.layered.files import of_file
 from gradmill.stages.set import spec_label
+from gradmill.stages.spec_files import of_file
 from gradmill.store.memory import MemoryStore
 
 
