@@ -39,9 +39,9 @@ _MODULES = (
     *_in("stages", "set added tags silences generator spec_files"),
     *_in("stages", "selection kernels units emit arrangement operator_files shard manifest"),
     *_in("stages.kinds", "nodes functions kernels"),
-    *_in("stages.layered", "files participation"),
+    *_in("stages.layered", "participation"),
 )
-_LAYERED = _in("stages.layered", "keys marks overridden_units own_kernels hooks hook_checks checks")
+_LAYERED = _in("stages.layered", "files keys marks overridden_units own_kernels hooks hook_checks checks")
 _FOR_BACKENDS = _in("stages", "backend")
 _SHIM_CHANGES = "gradmill.reports.shim_changes"
 

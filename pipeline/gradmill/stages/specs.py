@@ -19,12 +19,9 @@ from gradmill.problems.problem import Role, SpecError, TextError
 from gradmill.query.database import Database
 from gradmill.query.memo import digest, encode
 from gradmill.query.query import query, table, unkept
-from gradmill.rules.layers.entry import looks_like
 from gradmill.specs.entries import Piece, cut, head, outdented, parse_one, parse_whole, unused_anchors
-from gradmill.specs.layers.lists import cut_lists, whole_lists
 from gradmill.specs.spec_set import ROLES
 from gradmill.stages.generator import changed
-from gradmill.stages.layered.files import described_text, lists_in
 from gradmill.stages.set import source, source_keys, spec_set
 from gradmill.stages.spec_files import Chosen, Named, is_layered, name_of, of_file, text
 
@@ -36,7 +33,11 @@ _NONE = digest(encode(None))
 def current_text(db: Database, key: str) -> str | None:
     """The text that the lines of a file's entries refer to, after its diffs; None if it cannot be read."""
     rules = source(db, key)
-    return described_text(db, key) if rules.diffs or rules.lists else text(db, key)
+    if not (rules.diffs or rules.lists):
+        return text(db, key)
+    from gradmill.stages.layered.files import described_text  # only a description needs it
+
+    return described_text(db, key)
 
 
 @unkept
@@ -45,27 +46,31 @@ def cuts(db: Database, key: str) -> list[Piece]:
     whole, lists = current_text(db, key), source(db, key).lists
     if whole is None:
         return []
-    return (cut_lists(whole, lists) if lists else cut(whole)) or []
+    if not lists:
+        return cut(whole) or []
+    from gradmill.specs.layers.lists import cut_lists  # only a description needs it
+
+    return cut_lists(whole, lists) or []
 
 
 @unkept
 def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
     """The entries of a file as text and as values, all parsed at once; none if there is an error, which is reported."""
-    return entries_in(db, key, source(db, key).lists)
-
-
-def entries_in(db: Database, key: str, lists: tuple[str, ...]) -> list[tuple[Piece, bytes]]:
-    """The same of some lists of a file, or of a file that is a list."""
-    whole = current_text(db, key)
+    whole, lists = current_text(db, key), source(db, key).lists
     if whole is None:
         return []
+    if lists:
+        from gradmill.stages.layered.files import listed_entries  # only a description needs it
+
+        return listed_entries(db, key, lists)
     try:
-        return whole_lists(whole, lists, role_of(key)) if lists else parse_whole(whole, role_of(key))
+        return parse_whole(whole, role_of(key))
     except SpecError as error:
         problem = of_file(key, error)
-        if found := [] if lists or not is_layered(key) else lists_in(whole):
-            named = " or ".join(f'list = "{name}"' for name in found)
-            problem = replace(problem, hint=f"name the key that has them in the description: {named}")
+        if is_layered(key):
+            from gradmill.stages.layered.files import naming_lists
+
+            problem = naming_lists(problem, whole)
         db.report(problem)
         return []
 
@@ -175,6 +180,8 @@ def chosen(db: Database, key: str, group: str) -> list[Chosen]:
 @query
 def keys_of_group(db: Database, key: str, group: str) -> dict[str, bool]:
     """The keys of the entries of a group, each with whether its values look like releases in all entries."""
+    from gradmill.rules.layers.entry import looks_like  # only a description needs it
+
     keys: dict[str, bool] = {}
     for _, raw in _of_group(db, key, group):
         entry = msgspec.msgpack.decode(raw)

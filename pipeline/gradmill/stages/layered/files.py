@@ -4,11 +4,15 @@
 from contextlib import suppress
 from functools import partial
 
+from msgspec.structs import replace
+
+from gradmill.model.layers import role_of
 from gradmill.problems.problem import Problem, SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import unkept
+from gradmill.specs.entries import Piece
 from gradmill.specs.layers.diff import Line, apply, lines_of
-from gradmill.specs.layers.lists import check_lists, value_of, values_of
+from gradmill.specs.layers.lists import check_lists, value_of, values_of, whole_lists
 from gradmill.stages.set import place_of_key, source
 from gradmill.stages.spec_files import parse_file, text
 
@@ -38,11 +42,19 @@ def described_text(db: Database, key: str) -> str | None:
     return None if missing is None else text(db, key)
 
 
-def lists_in(whole: str) -> list[str]:
-    """The keys of a file that is a mapping which have lists of mappings."""
+def listed_entries(db: Database, key: str, lists: tuple[str, ...]) -> list[tuple[Piece, bytes]]:
+    """The entries of some lists of a file as text and as values; none if there is an error, which is reported."""
+    if described_text(db, key) is None:
+        return []
+    return parse_file(db, key, partial(whole_lists, lists=lists, role=role_of(key))) or []
+
+
+def naming_lists(problem: Problem, whole: str) -> Problem:
+    """The problem of a file that is no list: if it is a mapping that has lists of mappings, the hint names these."""
     found: list[str] = []
     with suppress(SpecError):
         for name in values_of(whole):
             value = value_of(whole, name)
             found += [name] if isinstance(value, list) and any(isinstance(each, dict) for each in value) else []
-    return found
+    named = " or ".join(f'list = "{name}"' for name in found)
+    return replace(problem, hint=f"name the key that has them in the description: {named}") if found else problem

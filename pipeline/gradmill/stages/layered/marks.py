@@ -18,10 +18,11 @@ from gradmill.query.database import Database
 from gradmill.query.query import query, table
 from gradmill.rules.layers.entry import operator_of
 from gradmill.rules.native.heads import qualified
+from gradmill.stages.layered.files import listed_entries
 from gradmill.stages.schemas import GENERATED, all_heads, entry_of, function
 from gradmill.stages.set import described, source, source_keys
 from gradmill.stages.spec_files import of_file, text
-from gradmill.stages.specs import entries, entries_in, keys_of_file, raw_entries, value
+from gradmill.stages.specs import entries, keys_of_file, raw_entries, value, whole
 from gradmill.stages.tags import tags
 
 
@@ -42,9 +43,9 @@ def marks(db: Database) -> dict[str, list[Mark]]:
 def marks_in(db: Database, key: str) -> list[tuple[str, Mark]]:
     """The functions that the lists of a file name, in their order; none, with a report, if it is invalid."""
     names, of, found = functions(db), source(db, key), []
-    whole = of.file.rpartition("/")[2].partition(".")[0]  # the name of a file that is a list
-    for listed in of.lists or (whole,):
-        for piece, raw in entries_in(db, key, (listed,) if of.lists else ()):
+    own_name = of.file.rpartition("/")[2].partition(".")[0]  # the name of a file that is a list
+    for listed in of.lists or (own_name,):
+        for piece, raw in listed_entries(db, key, (listed,)) if of.lists else whole(db, key):
             operator, keys = _parts(msgspec.msgpack.decode(raw))
             found += [(name, Mark(listed, keys)) for name in names.get(operator, ())]
             if operator and operator not in names:
