@@ -67,9 +67,9 @@ def test_what_applies_keeps_the_place_where_it_is_written() -> None:
 
 
 def test_a_bound_is_included_and_a_patch_release_does_not_count() -> None:
-    assert applies("2.7.1", "2.7", "2.7.0")
-    assert not applies("2.10.0", "", "2.9")
-    assert applies("", "2.7", "2.9"), "without a release, all applies"
+    assert applies({"since": "2.7", "until": "2.7.0"}, "2.7.1")
+    assert not applies({"until": "2.9"}, "2.10.0")
+    assert applies({"since": "2.7", "until": "2.9"}, ""), "without a release, all applies"
 
 
 @pytest.mark.parametrize("bound", ['since = "next"', 'until = "2.x"'])

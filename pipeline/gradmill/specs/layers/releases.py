@@ -36,26 +36,24 @@ def minor_of(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
-def applies(release: str, since: str, until: str) -> bool:
-    """Whether a release is between two others, both included; "" for no bound, or for no release."""
+def applies(value: Any, release: str) -> bool:
+    """Whether a value applies to a release, by `since` and `until` if it is a table; any does to "", no release."""
+    own = value if isinstance(value, dict) else {}
+    first, last = (minor_of(own[key]) if isinstance(own.get(key), str) else () for key in ("since", "until"))
     at = minor_of(release)
-    return not at or ((not since or minor_of(since) <= at) and (not until or at <= minor_of(until)))
+    return not at or first <= at <= (last or at)
 
 
 def for_release(value: Value, release: str) -> tuple[Value, Moved]:
     """The part of a valid description that applies to a release, without bounds, and what is written elsewhere."""
     moved: Moved = {}
 
-    def holds(item: Any) -> bool:
-        bounds = [item.get(key, "") for key in ("since", "until")] if isinstance(item, dict) else []
-        return not bounds or applies(release, *(bound if isinstance(bound, str) else "" for bound in bounds))
-
     def part(item: Any, path: Path, at: Path) -> Any:
         """What applies of a value that is written at `at`, for the path where it is then."""
         if path[-1:] != at[-1:]:
             moved[path] = at
         if isinstance(item, list):
-            kept = [(str(place), each) for place, each in enumerate(item) if holds(each)]
+            kept = [(str(place), each) for place, each in enumerate(item) if applies(each, release)]
             return [part(each, (*path, str(i)), (*at, place)) for i, (place, each) in enumerate(kept)]
         if not isinstance(item, dict):
             return item
@@ -63,9 +61,9 @@ def for_release(value: Value, release: str) -> tuple[Value, Moved]:
         for key, inner in item.items():
             there = (*at, key)
             if key in VALUES and isinstance(inner, list):  # the last that applies counts
-                for place in [str(place) for place, each in enumerate(inner) if holds(each)][-1:]:
+                for place in [str(place) for place, each in enumerate(inner) if applies(each, release)][-1:]:
                     result[key] = part(inner[int(place)]["value"], (*path, key), (*there, place, "value"))
-            elif holds(inner) and not (key in ("since", "until") and isinstance(inner, str)):
+            elif applies(inner, release) and not (key in ("since", "until") and isinstance(inner, str)):
                 result[key] = part(inner, (*path, key), there)
         return result
 
