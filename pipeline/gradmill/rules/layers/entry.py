@@ -46,7 +46,10 @@ def changed(entry: Mapping[str, object], source: SpecSource) -> tuple[Entry, lis
 
 
 def listed_versions(value: object, key: str) -> tuple[Key, ...]:
-    """The releases that a file lists under `key`. Raises a SpecError if `value` is not a list of releases."""
+    """The releases that a file lists under `key`; none if `value` is None. Raises a SpecError for another value that is
+    not a list of releases."""
+    if value is None:
+        return ()
     items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else None
     if not items:
         raise SpecError(f"the file has no list of releases '{key}'", "write [v2.1, v2.2]; or leave `all` out")

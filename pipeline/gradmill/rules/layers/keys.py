@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -15,7 +15,7 @@ from gradmill.specs.layers.reading import error_at
 
 
 def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSource, list[SpecError]]:
-    """The description's rules for a file, and the errors in them: keys that are another generator's are dropped,
+    """The description's rules for a file, and what is wrong with them: keys that are another generator's are dropped,
     version keys that it omits or misspells are added. `entry_keys`: the keys of the entries, each with whether its
     values look like releases; none of those of the base."""
     errors: list[SpecError] = []
@@ -44,16 +44,16 @@ def settled(layer: SpecSource, entry_keys: Mapping[str, bool]) -> tuple[SpecSour
         errors.append(error_at(layer.at, f"entries have the key {shown}, which PyTorch's do not have", hint))
     named = (*(name for name in layer.version_keys if name in entry_keys), *misspelt, *releases)
     versions = replace(layer.versions or Versions(()), keys=named) if releases or misspelt else layer.versions
+    errors += _unused_keys(layer, entry_keys, misspelt.values())
     return replace(layer, drop=(*layer.drop, *foreign), versions=versions), errors
 
 
-def unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool]) -> Iterator[SpecError]:
-    """The warnings about keys in a description that no entry of a file has."""
+def _unused_keys(layer: SpecSource, entry_keys: Mapping[str, bool], misspelt: Collection[str]) -> Iterator[SpecError]:
+    """The warnings about keys in a description that no entry of a file has, except those that are misspelt."""
     own = KEYS[role_of(layer.key)]
     others = tuple(name for name in (*entry_keys, *own) if name not in (*layer.drop, *layer.keep))
     named = {("drop",): layer.drop, ("keep",): layer.keep, ("versions", "keys"): layer.version_keys}
     for at, name in ((at, name) for at, names in named.items() for name in names if entry_keys):
-        is_misspelt = at[0] == "versions" and closest(name, others)  # `settled` has it as an error
-        if name not in entry_keys and not (at[0] == "keep" and name in own) and not is_misspelt:
+        if name not in (*entry_keys, *misspelt) and not (at[0] == "keep" and name in own):
             hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
             yield error_at((*layer.at, *at), f"no entry has the key '{name}'", hint, name, rule="unmatched-key")

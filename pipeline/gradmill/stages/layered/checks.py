@@ -17,7 +17,7 @@ from gradmill.query.database import Database
 from gradmill.query.query import query
 from gradmill.releases.model import PARTS
 from gradmill.rules.layers.facts import LISTS, OF_FUNCTIONS, TABLES
-from gradmill.rules.layers.keys import unused_keys
+from gradmill.rules.layers.keys import settled
 from gradmill.rules.native.heads import qualified
 from gradmill.specs.layers.description import TAKE, Description, Family, OutputFile, Slot
 from gradmill.specs.layers.reading import Path, error_at, unknown
@@ -58,7 +58,7 @@ def checked(db: Database) -> bool:
 def _problems(db: Database, description: Description) -> Iterator[SpecError]:
     yield from _check_facts(db, description)
     for source in sources(db):
-        yield from unused_keys(source, keys_of_file(db, source.key)) if source.layer else ()
+        yield from settled(source, keys_of_file(db, source.key))[1] if source.layer else ()
     known = base_names(db)  # none if the file is no YAML
     for place, rewrite in enumerate(description.base.rewrite if known else ()):
         hint = "name an operator with its overload, as in add.Tensor"

@@ -18,7 +18,7 @@ from gradmill.specs.layers.lists import value_of, values_of
 from gradmill.specs.layers.reading import error_at
 from gradmill.specs.layers.releases import minor_of
 from gradmill.stages.set import place_of_key, source, version
-from gradmill.stages.spec_files import Chosen, Named, name_of, of_file, text
+from gradmill.stages.spec_files import Chosen, Named, name_of, of_file, parse_file
 
 
 def report(db: Database, error: SpecError) -> None:
@@ -30,35 +30,26 @@ def report(db: Database, error: SpecError) -> None:
 @query
 def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
     """The releases that a file lists under a name; none if it lists none."""
-    whole = text(db, key)
-    if not name or whole is None:
+    if not name:
         return ()
-    try:
-        listed = value_of(whole, name)
-        if listed is None:
-            misspelt = nearest(name, values_of(whole))
-            hint = misspelt or "name the key that lists them; or leave `all` out"
-            at = (*source(db, key).at, "versions", "all")
-            rule = "" if misspelt else "unmatched-list"
-            report(db, error_at(at, f"the file has no list of releases '{name}'", hint, name, rule=rule))
-            return ()
-        versions = listed_versions(listed, name)
-    except SpecError as error:
-        db.report(of_file(key, error))
-        return ()
-    if minor_of(version(db)) not in versions:
+    versions = parse_file(db, key, lambda whole: listed_versions(value_of(whole, name), name))
+    if versions == ():
+        misspelt = nearest(name, parse_file(db, key, values_of) or ())
+        hint = misspelt or "name the key that lists them; or leave `all` out"
+        at = (*source(db, key).at, "versions", "all")
+        rule = "" if misspelt else "unmatched-list"
+        report(db, error_at(at, f"the file has no list of releases '{name}'", hint, name, rule=rule))
+    elif versions and minor_of(version(db)) not in versions:
         problem = f"'{name}' does not list the release {version(db)}: entries do not apply to it"
         unlisted = SpecError(problem, rule="unlisted-release")
         db.report(replace(of_file(key, unlisted), warning=True))
-    return versions
+    return versions or ()
 
 
 def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bool]) -> list[Chosen]:
     """The entries that apply to the release, with the layer's changes, and the layer in their names. A rewritten entry
     is keyed by its new name."""
-    layer, errors = settled(source(db, key), keys)
-    for error in errors:
-        report(db, error)
+    layer, _ = settled(source(db, key), keys)
     mark = f"{LAYER_MARK}{layer.layer}" if layer.layer else ""
     chosen = []
     for place, (name, raw) in enumerate(named):
