@@ -59,6 +59,9 @@ class _Resolver:
 
     def add_layer(self, place: int, layer: Layer) -> None:
         """Adds the headers, files and diffs of a layer; `place` is its index in the description."""
+        if layer.name in [each.name for each in self.description.layers[:place]]:
+            problem = f"a second layer is called '{layer.name}'"
+            self.error(("layer", str(place), "name"), problem, "give each layer its own name")
         for header in listed(layer.helpers):
             self.headers[header] = self._file(("layer", str(place), "helpers"), header, "name a C++ header")
             self.looked_for.append(self.headers[header].path)

@@ -65,26 +65,11 @@ def read_description(file: str, data: bytes) -> tuple[str, dict[str, Any]]:
     """The text of the description in the bytes of `file`, and its value, for all releases. Raises a SpecError with all
     its errors."""
     text, value = parse_toml(file, data, "a description")
-    errors = _errors(value, Description) or list(_wrong_names(msgspec.convert(value, Description)))
-    if errors:
+    if errors := _errors(value, Description):
         raise DescriptionError(file, text, errors)
     if isinstance(value.get("base"), str):  # the short form
         value["base"] = {"specs": value["base"]}
     return text, value
-
-
-def _wrong_names(description: Description) -> Iterator[SpecError]:
-    """Reports layers of one name, and silences of unknown rules."""
-    from gradmill.problems.catalog.table import RULES
-
-    names = [layer.name for layer in description.layers]
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            problem, hint = f"a second layer is called '{name}'", "give each layer its own name"
-            yield error_at(("layer", str(place), "name"), problem, hint)
-    for place, ignore in enumerate(description.ignore):
-        at = ("ignore", str(place), "rule")
-        yield from unknown(at, "no rule is called '{}'", ignore.rule, RULES, "gradmill rule lists all")
 
 
 def _errors(value: Any, type_: Any, path: Path = ()) -> list[SpecError]:

@@ -70,6 +70,11 @@ def _problems(db: Database, description: Description) -> Iterator[SpecError]:
     yield from _check_text(("comment",), description.comment, ("template",))
     for name in description.families:
         yield from _check_family(db, ("families",), name, generated=True)
+    for place, ignore in enumerate(description.ignore):
+        from gradmill.problems.catalog.table import RULES  # only some descriptions need it
+
+        problem, hint = "no rule is called '{}'", "gradmill rule lists all"
+        yield from unknown(("ignore", str(place), "rule"), problem, ignore.rule, RULES, hint)
     for name, rules in description.family.items():
         at = ("family", name)
         yield from _check_family(db, at, name, generated=not description.families)
