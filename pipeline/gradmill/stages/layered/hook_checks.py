@@ -8,7 +8,7 @@ from gradmill.query.database import Database
 from gradmill.query.memo import digest, encode
 from gradmill.query.query import query
 from gradmill.stages.emit import upstream_pieces
-from gradmill.stages.layered.hooks import Call, answer, changed, changing, report, seen, selecting, writing
+from gradmill.stages.layered.hooks import Call, changed, changing, report, seen, selecting, value, writing
 from gradmill.stages.layered.overridden_units import replaced_pieces
 from gradmill.stages.requested import families
 from gradmill.stages.set import defines, hooks
@@ -28,8 +28,8 @@ def pure(db: Database) -> bool:
     """Whether all hooks return the same twice: in two processes, of which the second calls them in reverse order.
     Reports the first that does not."""
     calls = list(_all_calls(db)) if hooks(db).lines else []
-    first = [digest(encode(answer(db, each, 1))) for each in calls]
-    second = [digest(encode(answer(db, each, 2))) for each in reversed(calls)]
+    first = [digest(encode(value(db, each, 1))) for each in calls]
+    second = [digest(encode(value(db, each, 2))) for each in reversed(calls)]
     for call, one, other in zip(calls, first, reversed(second)):
         if one != other:
             error = "it returned two values for the same arguments"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gradmill.families.hook_files.function import Seen, hook_function
-from gradmill.families.hook_files.process import Answer, process
+from gradmill.families.hook_files.process import process
 from gradmill.model.layers import layer_of
 from gradmill.problems.problem import Problem, SpecError, problem_of
 from gradmill.query.database import Database
@@ -72,7 +72,7 @@ class Call(NamedTuple):
 def is_selected(db: Database, family: str, name: str) -> bool:
     """Whether `select` takes a function into a family."""
     own = seen(db, name)
-    return own is None or bool(_value(db, selecting(own, family)))
+    return own is None or bool(value(db, selecting(own, family)))
 
 
 def changed(db: Database, family: str, name: str, pieces: Mapping[str, str]) -> dict[str, str]:
@@ -80,7 +80,7 @@ def changed(db: Database, family: str, name: str, pieces: Mapping[str, str]) -> 
     own = seen(db, name) if name else None
     found = dict(pieces)
     for piece, call in changing(db, family, own, pieces).items() if own is not None else ():
-        text = _value(db, call)
+        text = value(db, call)
         if text is None:
             return {}
         found[piece] = text
@@ -93,7 +93,7 @@ def texts(db: Database) -> dict[str, str]:
     if not defines(db, "files"):
         return {}
     call = writing(db)
-    found = _value(db, call) or {}
+    found = value(db, call) or {}
     for name in found:
         if not name or name.startswith(".") or set(name) & set("/\\\0\n"):
             report(db, call, f"'{name}' cannot name a file")
@@ -120,21 +120,16 @@ def writing(db: Database) -> Call:
     return Call("files", "", "files", (functions, minor_of(version(db))))
 
 
-def _value(db: Database, call: Call) -> Any:
-    """The value that a hook returns; None if it fails, which is reported."""
-    found = answer(db, call)
-    if found.error:
-        report(db, call, found.error, found.at)
-    return found.value
-
-
-def answer(db: Database, call: Call, seed: int = 0) -> Answer:
-    """What a hook returns in the process of a seed."""
+def value(db: Database, call: Call, seed: int = 0) -> Any:
+    """The value that a hook returns in the process of a seed; None if it fails, which is reported."""
     own = hooks(db)
     modules = {name: decode_text(db.input(spec_label(key)) or b"") for name, key in own.modules.items()}
     of_operator = f" for {call.op}" if call.op else ""
     title = f"{next(iter(own.modules.values())).partition(':')[2]}: {call.title}{of_operator}"
-    return process(tuple(modules.items()), seed).call(call.hook, *call.arguments, title=title)
+    found = process(tuple(modules.items()), seed).call(call.hook, *call.arguments, title=title)
+    if found.error:
+        report(db, call, found.error, found.at)
+    return found.value
 
 
 def report(db: Database, call: Call, error: str, at: tuple[str, int] = ("", 0), hint: str = "") -> None:
