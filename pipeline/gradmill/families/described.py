@@ -68,7 +68,8 @@ def _is_generated(file: File, rules: Family) -> bool:
 
 
 def _changed(file: File, kind: Kind, rules: Family, layout: Layout) -> File:
-    """One file, changed. Upstream fills its template for one library: those after the first have holes of their own."""
+    """One file, changed. Upstream fills its template for one library: those after the first have holes of their own. Of
+    upstream's pieces, some are parts of one (`cut`), or begin with the place of their entry (`origin`)."""
     own = rules.file.get(file.made_of, OutputFile())
     file = replace(file, comment=own.comment or rules.comment)
     if not file.template:
@@ -76,7 +77,12 @@ def _changed(file: File, kind: Kind, rules: Family, layout: Layout) -> File:
     origins = any(each.origin for each in file.pieces.values())
     named = (each.name.partition(CUT) for each in file.pieces.values())
     cut = next((before + CUT for before, within, _ in named if within), "")
-    holes = _holes(rules, own, file.template, cut=cut, origins=origins)
+    holes: dict[str, Content] = {}
+    for hole, each in {**rules.slots, **own.slots}.items():
+        slot = Slot(each) if isinstance(each, str) else each
+        name = cut + key_of(file.template if hole in own.slots else "", hole)
+        origin = origins and slot.piece.partition(" ")[0] == DEFINITION
+        holes[hole] = Pieces(name, slot.between, origin) if slot.piece else slot.text or ""
     to = kind.registered
     if to is not None and to.hole in file.pieces and to.hole not in holes:
         pieces = {f"{to.hole}_{library}": library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
@@ -99,18 +105,3 @@ def with_libraries(text: str, file: File, kind: Kind) -> str:
         return "".join((match[0], *blocks))
 
     return _LIBRARY.sub(copied, text) if libraries else text
-
-
-def _holes(rules: Family, own: OutputFile, template: str, *, cut: str, origins: bool) -> dict[str, Content]:
-    """The contents of described holes. `cut`: the part of each piece, as it begins the name of one; `origins`: whether
-    definitions get a comment that names their entry."""
-    holes: dict[str, Content] = {}
-    for hole, each in {**rules.slots, **own.slots}.items():
-        slot, is_own = Slot(each) if isinstance(each, str) else each, hole in own.slots
-        if slot.text is not None or not slot.piece:
-            holes[hole] = slot.text or ""
-        else:
-            is_definition = slot.piece.partition(" ")[0] == DEFINITION
-            name = cut + key_of(template if is_own else "", hole)
-            holes[hole] = Pieces(name, slot.between if is_own else "\n", origin=origins and is_definition)
-    return holes

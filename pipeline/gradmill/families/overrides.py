@@ -113,7 +113,7 @@ def slots(pieces: Mapping[str, str], rules: Family, facts: FunctionFacts) -> Ite
     by_file = {"": rules.slots, **{name: own.slots for name, own in rules.file.items()}}
     named = ((file, hole, value) for file, own in by_file.items() for hole, value in own.items())
     listed = [(file, hole, Slot(value) if isinstance(value, str) else value) for file, hole, value in named]
-    of_pieces = [each for each in listed if each[2].text is None and each[2].piece]
+    of_pieces = [each for each in listed if each[2].piece]
     selected = {(file, slot.piece) for file, _, slot in of_pieces if facts.matches(slot.of)}
     for file, hole, slot in of_pieces:
         rest = "" if (file, slot.piece) in selected else REST

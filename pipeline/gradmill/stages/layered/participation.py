@@ -6,7 +6,7 @@ from typing import TypeVar
 from gradmill.model.entries import by_key
 from gradmill.model.layers import listed
 from gradmill.query.database import Database
-from gradmill.query.query import table
+from gradmill.query.query import table, unkept
 from gradmill.rules.native.heads import qualified, within
 from gradmill.stages import infos
 from gradmill.stages.schemas import Listed, all_heads, bucket_of_function, heads
@@ -30,41 +30,36 @@ def taken(db: Database) -> dict[str, list[str]]:
     return by_key((bucket_of_function(name), name) for name, _ in all_participants(db))
 
 
+@unkept
 def all_participants(db: Database) -> list[Listed]:
     """The functions that `take` selects, without those that `exclude` names, in the order of printed kernels; all of a
     plain set, by name."""
-    layers = described(db)
+    layers, functions = described(db), all_heads(db)
     if layers is None:
-        return sorted(all_heads(db), key=lambda each: each[1].cpp_name)
-    asked, functions = layers.description.functions, all_heads(db)
-    take = listed(asked.take)
+        return sorted(functions, key=lambda each: each[1].cpp_name)
+    asked = layers.description.functions
+    take, left_out = {*listed(asked.take)}, {*listed(asked.exclude)}
     if "all" not in take:
         from gradmill.stages.layered.marks import words_of  # only a description needs it
 
         defined = _defined(db) if "defined" in take else {}
-        words = words_of(db) if {*take} - {"defined"} else {}
-        functions = [each for each in functions if each[0] in defined or {*take} & {*words.get(each[0], ())}]
-    left_out = set(listed(asked.exclude))
+        words = words_of(db) if take - {"defined"} else {}
+        functions = [each for each in functions if each[0] in defined or take & {*words.get(each[0], ())}]
     functions = [each for each in functions if left_out.isdisjoint((each[1].name, qualified(each[1])))]
-    return ordered(db, functions, lambda each: each[0], lambda each: each[1].cpp_name)
+    if asked.order == "name":
+        return sorted(functions, key=lambda each: each[1].cpp_name)
+    place = _defined(db) if asked.order == "derivatives" else {}
+    return sorted(functions, key=lambda each: place.get(each[0], float("inf")))
 
 
 def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_name: Callable[[T], str]) -> list[T]:
-    """Items of functions that take part, in the order of printed kernels. Functions that share a C++ name are in one
-    bucket, in their order; `items` must be in the order of buckets."""
+    """Items of functions, in the order of printed kernels; those that take no part come last. Functions that share a
+    C++ name are in one bucket, in their order; `items` must be in the order of buckets."""
     layers = described(db)
-    order = "name" if layers is None else layers.description.functions.order
-    if order == "name":
+    if layers is None or layers.description.functions.order == "name":
         return sorted(items, key=cpp_name)
-    position = _positions(db, order)
-    return sorted(items, key=lambda each: position[function(each)])
-
-
-def _positions(db: Database, order: str) -> dict[str, int]:
-    """The position of each function in the order of the files, or of the definitions: those without any come last."""
-    names = [name for name, _ in all_heads(db)]
-    defined = _defined(db) if order == "derivatives" else {}
-    return {name: i for i, name in enumerate(sorted(names, key=lambda name: defined.get(name, len(names))))}
+    place = {name: i for i, (name, _) in enumerate(all_participants(db))}
+    return sorted(items, key=lambda each: place.get(function(each), len(place)))
 
 
 def _defined(db: Database) -> dict[str, int]:
