@@ -1,6 +1,6 @@
 """The differences between PyTorch releases, as one value that is an argument of the stages."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -9,7 +9,7 @@ JIT_DECOMPOSITION = "jit_decomposition"  # forward mode of an op without a forwa
 STORAGE_USE_COUNT = "storage_use_count"  # the check that a result does not share its storage
 BOXED_FALLBACK = "boxed_fallback"  # for functions without derivatives; if left out, they get a kernel
 OWN_KERNEL = "own_kernel"  # the check that a function with derivatives has its own kernel: a backend may provide it
-PARTS = (OWN_KERNEL, JIT_DECOMPOSITION, STORAGE_USE_COUNT, BOXED_FALLBACK)
+Part = Literal["own_kernel", "jit_decomposition", "storage_use_count", "boxed_fallback"]
 
 
 class Change(Struct, frozen=True):

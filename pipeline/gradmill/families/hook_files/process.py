@@ -20,8 +20,7 @@ PATIENCE = 5.0  # seconds after which a line says what is running
 LIMIT = 60.0  # seconds for one call
 _MOST = 4  # processes at once: of a run one, of a check two more
 # What families and pieces are called: hooks compare names with these alone.
-_PIECES = {piece for family in FAMILIES.values() for piece in family.pieces}
-_KNOWN = {"family": [*FAMILIES], "piece": sorted(_PIECES)}
+_KNOWN = {"family": [*FAMILIES], "piece": sorted({piece for each in FAMILIES.values() for piece in each.pieces})}
 
 
 class Answer(Struct):

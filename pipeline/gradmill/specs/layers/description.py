@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from gradmill.model.layers import TEXT, HookFile, Rewrite, SpecSource, Versions, Words, form
+from gradmill.releases.model import Part
 from gradmill.specs.layers.releases import Bounded, Moved, OfRelease
 
 
@@ -171,7 +172,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     file: Annotated[dict[_File, OutputFile], means("single files, by the names of their templates")] = {}
     slots: Annotated[dict[str, str | Slot], means("the content of holes in any template")] = {}
     keys: Annotated[dict[str, str], means("dispatch keys of derivatives -> of registrations")] = {}
-    leave_out: Annotated[tuple[str, ...], means("parts of kernels to leave out")] = ()
+    leave_out: Annotated[tuple[Part, ...], means("parts of kernels to leave out")] = ()
     foreach_bindings: Annotated[bool, means("whether Nodes of foreach functions get bindings too")] = False
     replace: Annotated[tuple[Replace, ...], means("replacements of text")] = ()
 

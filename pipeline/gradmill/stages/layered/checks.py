@@ -15,7 +15,6 @@ from gradmill.model.regex import regex
 from gradmill.problems.problem import SpecError
 from gradmill.query.database import Database
 from gradmill.query.query import query
-from gradmill.releases.model import PARTS
 from gradmill.rules.layers.facts import LISTS, OF_FUNCTIONS, TABLES
 from gradmill.rules.layers.keys import settled
 from gradmill.rules.native.heads import qualified
@@ -149,8 +148,6 @@ def _check_rules(db: Database, at: Path, name: str, rules: Family) -> Iterator[S
         path = (*at, "replace", str(place))
         yield from _check_selection(db, (*path, "of"), rule.of)
         yield from (*_check_text((*path, "from"), rule.from_), *_check_text((*path, "to"), rule.to))
-    for part in rules.leave_out:
-        yield from unknown((*at, "leave_out"), "no kernel has a part '{}'", part, PARTS)
     keys = sorted(key for key in release(db).dispatch_keys if key.startswith("Autograd"))
     for key, other in rules.keys.items():
         for each, known in ((key, ["Default", *keys]), (other, keys)):

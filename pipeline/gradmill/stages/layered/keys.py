@@ -7,12 +7,12 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from gradmill.model.layers import LAYER_MARK, SpecSource, role_of
+from gradmill.model.layers import LAYER_MARK, SpecSource, entry_operator, role_of
 from gradmill.problems.problem import SpecError, nearest, problem_of
 from gradmill.query.database import Database
 from gradmill.query.memo import encode
 from gradmill.query.query import query
-from gradmill.rules.layers.entry import Key, applies, changed, listed_versions, operator_of
+from gradmill.rules.layers.entry import Key, applies, changed, listed_versions
 from gradmill.rules.layers.keys import settled
 from gradmill.specs.layers.lists import value_of, values_of
 from gradmill.specs.layers.reading import error_at
@@ -53,29 +53,29 @@ def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bo
     mark = f"{LAYER_MARK}{layer.layer}" if layer.layer else ""
     chosen = []
     for place, (name, raw) in enumerate(named):
-        value = _chosen(db, key, layer, name, raw)
+        value = _chosen(db, key, layer, f"{name}{mark}", raw)
         if value is not None:
             new_name = name_of(value, role_of(key)) if layer.rewrites and value is not raw else name
             chosen.append((place, f"{new_name}{mark}", value))
     return chosen
 
 
-def _chosen(db: Database, key: str, of: SpecSource, name: str, raw: Raw) -> Raw | None:
-    if not of.layer and not any(each.func == operator_of(name) for each in of.rewrites):
+def _chosen(db: Database, key: str, of: SpecSource, entry: str, raw: Raw) -> Raw | None:
+    operator = entry_operator(entry)
+    if not of.layer and not any(each.func == operator for each in of.rewrites):
         return raw
     value = msgspec.msgpack.decode(raw)
     if not isinstance(value, dict):
         return raw
-    entry, unmatched = changed(value, of)
+    kept, unmatched = changed(value, of)
     versions = of.versions
     try:
         if versions is not None and not applies(value, versions, releases_of(db, key, versions.all), version(db)):
             return None
     except SpecError as error:
-        entry_name = f"{name}{LAYER_MARK}{of.layer}" if of.layer else name
-        db.report(replace(problem_of(error, role_of(key), entry_name, operator_of(name)), file=key))
+        db.report(replace(problem_of(error, role_of(key), entry, operator), file=key))
     for rewrite in unmatched:
         at = ("base", "rewrite", str(of.rewrites.index(rewrite)), "from")
         problem, hint = "the schema does not have the text", f"it is {value.get('func')}"
         report(db, error_at(at, problem, hint, rewrite.from_, rule="unmatched-text"))
-    return Raw(encode(entry))
+    return Raw(encode(kept))
