@@ -45,7 +45,8 @@ def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layou
 def described_files(kind: Kind, units: Sequence[Unit], layout: Layout, release: Release, rules: Family) -> list[File]:
     """The files of a family under a description."""
     upstream_files = kind.files(units, layout, release)
-    files = [_changed(file, kind, rules, layout) for file in upstream_files if _is_generated(file, rules)]
+    wanted = [file for file in upstream_files if not rules.files or file.made_of in rules.files]
+    files = [_changed(file, kind, rules, layout) for file in wanted if rules.everything or file.shard != EVERYTHING]
     upstreams = {file.made_of for file in upstream_files}
     names = tuple(unit.name for unit in units)
     added = (File(name, name, {"shard_id": ""}, names) for name in rules.file if name not in upstreams)
@@ -61,10 +62,6 @@ def located(file: File, templates: Mapping[str, str]) -> File:
         folder, name = os.path.split(own)
         comment = generated_comment(os.path.basename(folder) if os.path.isabs(own) else folder or os.curdir, name)
     return replace(file, template=own or file.template, comment=comment)
-
-
-def _is_generated(file: File, rules: Family) -> bool:
-    return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != EVERYTHING)
 
 
 def _changed(file: File, kind: Kind, rules: Family, layout: Layout) -> File:

@@ -72,6 +72,5 @@ def for_release(value: Value, release: str) -> tuple[Value, Moved]:
 
 def written_at(moved: Moved, path: Path) -> Path:
     """Where the key at a path of a description for one release is written, by the longest path that it starts with."""
-    known = (size for size in range(len(path), 0, -1) if path[:size] in moved)
-    size = next(known, 0)
+    size = next((size for size in range(len(path), 0, -1) if path[:size] in moved), 0)
     return (*moved.get(path[:size], ()), *path[size:])

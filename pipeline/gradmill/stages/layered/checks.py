@@ -221,24 +221,18 @@ def idle(db: Database, family: str) -> list[int]:
 
 
 def _unmatched_rules(db: Database, family: str) -> Iterator[SpecError]:
-    """The warnings for rules of a family that match nothing."""
+    """The warnings for rules of a family that match nothing: neither what it prints, nor a hole of its templates, those
+    of PyTorch's files and the set's own."""
     at, rules = ("family", family), rules_of(db, family)
     for place in idle(db, family) if not is_selective(db) else ():  # else a rule may be about others
         text = rules.replace[place].from_
         problem = f"nothing that {family} prints has the text"
         hint = "compare it with what is printed (show emit): this release may print something else"
-        path = (*at, "replace", str(place), "from")
-        yield error_at(path, problem, hint, text, rule="unmatched-text")
-    there = sorted(_holes(db, family, rules))
-    for hole in rules.slots:
-        problem, hint = f"no template of {family} has the hole '{{}}'", f"holes: {', '.join(there)}"
-        yield from unknown((*at, "slots", hole), problem, hole, there, hint, rule="unmatched-hole")
-
-
-def _holes(db: Database, family: str, rules: Family) -> set[str]:
-    """The holes of all templates of a family, of PyTorch's files and the set's own."""
-    own = own_templates(db, family)
+        yield error_at((*at, "replace", str(place), "from"), problem, hint, text, rule="unmatched-text")
+    own, there = own_templates(db, family), {*rules.slots}
     names = (*(file.made_of for file in FAMILIES[family].files([], Layout(), release(db))), *rules.file)
     with suppress(SpecError):  # the stage `shard` reports it
-        return {hole for name in names for hole in holes_of(db, own.get(name, name))}
-    return {*rules.slots}
+        there = {hole for name in names for hole in holes_of(db, own.get(name, name))}
+    for hole in rules.slots:
+        problem, hint = f"no template of {family} has the hole '{{}}'", f"holes: {', '.join(sorted(there))}"
+        yield from unknown((*at, "slots", hole), problem, hole, sorted(there), hint, rule="unmatched-hole")
