@@ -5,11 +5,11 @@ from typing import Any, Literal
 from msgspec import Struct
 
 # Parts of kernels that a described set may leave out.
-JIT_DECOMPOSITION = "jit_decomposition"  # forward mode of an op without a forward formula
-STORAGE_USE_COUNT = "storage_use_count"  # the check that a result does not share its storage
-BOXED_FALLBACK = "boxed_fallback"  # for functions without derivatives; if left out, they get a kernel
-OWN_KERNEL = "own_kernel"  # the check that a function with derivatives has its own kernel: a backend may provide it
 Part = Literal["own_kernel", "jit_decomposition", "storage_use_count", "boxed_fallback"]
+JIT_DECOMPOSITION: Part = "jit_decomposition"  # forward mode of an op without a forward formula
+STORAGE_USE_COUNT: Part = "storage_use_count"  # the check that a result does not share its storage
+BOXED_FALLBACK: Part = "boxed_fallback"  # for functions without derivatives; if left out, they get a kernel
+OWN_KERNEL: Part = "own_kernel"  # the check that a function with derivatives has a kernel: a backend may provide it
 
 
 class Change(Struct, frozen=True):
