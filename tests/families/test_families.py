@@ -161,12 +161,12 @@ def with_a_new_family(own_code: Project) -> Project:
     (families / "made_up").mkdir()
     (families / "made_up" / "__init__.py").write_text(_MADE_UP)
     table = families / "rows.py"
-    table.write_text(table.read_text().replace('    "c_shims": ', f'    {_ROW}\n    "c_shims": '))
+    row = '"made_up": FamilyRow(("MadeUp.h",), "MadeUp.h")'
+    table.write_text(table.read_text().replace('    "c_shims": ', f'    {row},\n    "c_shims": '))
     own_code.path("templates/MadeUp.h").write_text("// ${generated_comment}\n${names}\n")
     return own_code
 
 
-_ROW = '"made_up": FamilyRow(("MadeUp.h",), "MadeUp.h"),'
 _MADE_UP = """
 from gradmill.families.family import Family
 from gradmill.families.file import File, pieces_in

@@ -51,6 +51,11 @@ def test_an_error_is_reported_and_nothing_is_written(name: str, request: pytest.
         assert message == case.expected
 
 
+def test_no_stage_is_brought_up_to_date_with_keys_of_another_generator(built: Vendor) -> None:
+    with edited(built, CASES["versions-forgotten"]):
+        assert "which PyTorch's do not have" in built.run("run", "specs").stderr
+
+
 def test_every_key_of_descriptions_has_an_error() -> None:
     texts = [str(text) for case in CASES.values() for edit in case.edits for text in (*edit.values(), case.expected)]
     assert set(re.findall(r"\w+", "\n".join(texts))) >= KEYS

@@ -49,7 +49,10 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
 def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bool]) -> list[Chosen]:
     """The entries that apply to the release, with the layer's changes, and the layer in their names. A rewritten entry
     is keyed by its new name."""
-    layer, _ = settled(source(db, key), keys)
+    layer, problems = settled(source(db, key), keys)
+    for error in problems:
+        if not error.rule:  # warnings are about the whole file, which `checks` looks at
+            report(db, error)
     mark = f"{LAYER_MARK}{layer.layer}" if layer.layer else ""
     chosen = []
     for place, (name, raw) in enumerate(named):
